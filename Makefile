@@ -1,0 +1,42 @@
+# The project's own commands. Each sets up .venv when it must; `make test` is what .ci/run runs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DATA   ?= ../shared/data
+TURNS  ?= 2000
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: setup demo test check format bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[models,dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/python -m infra.demo
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check
+	$(BIN)/python -m pytest
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/anabranch bench locomo $(DATA)/locomo
+	$(BIN)/anabranch bench beam $(DATA)/beam
+	$(BIN)/anabranch bench irc $(DATA)/irc/dev.tar.gz
+	$(BIN)/anabranch bench ingest $(DATA)/locomo --turns $(TURNS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,57 @@
+"""JSON Schemas of everything that travels, for programs in other languages and for review."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from schemas.committed import Committed
+from schemas.control import Control
+from schemas.extracted import Extracted
+from schemas.header import Header, Skipped
+from schemas.letter import Letter
+from schemas.localized import Localized
+from schemas.memory import Row
+from schemas.normalized import Normalized
+from schemas.numbered import Numbered
+from schemas.routed import Routed
+from schemas.turn import Turn
+from schemas.view import View
+
+_EXPORTED: dict[str, Any] = {
+    "turn": Turn,
+    "control": Control,
+    "header": Header,
+    "skipped": Skipped,
+    "numbered": Numbered,
+    "normalized": Normalized,
+    "localized": Localized,
+    "extracted": Extracted,
+    "routed": Routed,
+    "committed": Committed,
+    "memory": Row,
+    "letter": Letter,
+    "view": View,
+}
+
+
+def documents() -> dict[str, Any]:
+    """Return a JSON Schema (draft 2020-12) for each exported schema, by name."""
+    return {
+        name: TypeAdapter(schema).json_schema(mode="serialization" if name != "turn" else "validation")
+        for name, schema in _EXPORTED.items()
+    }
+
+
+def export(folder: Path) -> list[Path]:
+    """Write the documents as ``NAME.json`` into ``folder`` and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, document in documents().items():
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+        paths.append(path)
+    return paths

@@ -1,0 +1,1 @@
+"""What travels between the stages, and what memory is made of."""

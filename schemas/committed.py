@@ -1,0 +1,19 @@
+"""What ``commit`` writes for one event: complete rows for ``memory`` and vectors for the index."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.base import SCHEMA_VERSION, Model
+from schemas.header import Header
+from schemas.memory import Row
+from schemas.routed import RecordVector
+
+
+class Committed(Model):
+    """All rows of an event, the outcome last, and the vectors of its new records."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    header: Header
+    rows: tuple[Row, ...]
+    vectors: tuple[RecordVector, ...] = ()

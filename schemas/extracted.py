@@ -1,0 +1,73 @@
+"""Edge ``turns.extracted``: what a turn tells, taken out under every active view (AutoViewMem)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import SCHEMA_VERSION, Model
+from schemas.header import Header
+from schemas.interval import Interval
+from schemas.localized import Localized
+from schemas.normalized import Attitude
+from schemas.span import Span
+
+
+class ItemKind(StrEnum):
+    """The three kinds of evidence, each with a router of its own (AdaMem 3.2)."""
+
+    EVENT = "event"
+    FACT = "fact"
+    ATTRIBUTE = "attribute"
+
+
+class Key(Model):
+    """What an item is about. ``subject`` is a named entity or the root of the branch; persona attributes have none."""
+
+    owner: str
+    subject: str | None
+    attribute: str
+
+
+class Slot(Model):
+    """A named value of an item."""
+
+    name: str
+    value: str
+
+
+class Item(Model):
+    """One statement that stands alone (names, absolute dates), with the source span that it rests on.
+
+    ``corrects`` marks a statement that says an earlier one was wrong ("no, I said Tuesday"), ``changes`` one that
+    says that something is no longer so ("we moved to Berlin").
+    """
+
+    kind: ItemKind
+    text: str
+    span: Span
+    owner: str
+    key: Key
+    views: Annotated[tuple[str, ...], Field(min_length=1)]
+    slots: tuple[Slot, ...] = ()
+    attitude: Attitude = Attitude.NONE
+    negated: bool = False
+    interval: Interval | None = None
+    corrects: bool = False
+    changes: bool = False
+    suspect: bool = False
+    provenance: Annotated[tuple[str, ...], Field(min_length=1)]
+    vector: bytes
+
+
+class Extracted(Model):
+    """A localized turn with its items."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    header: Header
+    localized: Localized
+    items: tuple[Item, ...] = ()
+    view_set: int = 1
+    degraded: bool = False

@@ -1,0 +1,36 @@
+"""Edge ``turns.routed``: the rows that an event adds to memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import SCHEMA_VERSION, Model
+from schemas.control import Passed
+from schemas.extracted import Extracted
+from schemas.header import Header
+from schemas.memory import ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordRow
+
+
+class RecordVector(Model):
+    """The int8 vector of a record (one byte a dimension); kept out of the rows, which show no vectors."""
+
+    record_id: str
+    vector: bytes
+
+
+RoutedRow = Annotated[RecordRow | EdgeRow | ClosedRow | LeftRow | ChangedRow, Field(discriminator="row")]
+
+
+class Routed(Model):
+    """What route decided: rows in the order in which they are to be written, and the vectors of new records.
+
+    ``revises`` is the position of the former revision of this turn, whose windows ``commit`` has to close.
+    """
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    header: Header
+    source: Extracted | Passed
+    rows: tuple[RoutedRow, ...] = ()
+    vectors: tuple[RecordVector, ...] = ()

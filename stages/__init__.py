@@ -1,0 +1,1 @@
+"""Pure decisions: (message, state) -> outcome."""

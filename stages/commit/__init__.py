@@ -1,0 +1,5 @@
+"""commit: validates and completes the rows of an event; the only writer of memory."""
+
+from stages.commit.stage import Commit, CommitState
+
+__all__ = ["Commit", "CommitState"]

@@ -1,0 +1,173 @@
+"""What stages and the read side need from outside. Narrow on purpose: a stage cannot write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from schemas.committed import Committed
+from schemas.localized import Placement
+from schemas.memory import RecordKind, RecordRow
+from schemas.space import Space
+
+
+class Embedder(Protocol):
+    """Texts to int8 vectors (one byte a dimension, two's complement, unit vectors scaled to length 127).
+
+    A vector is a function of its text alone, bit for bit on one machine, whatever else is embedded with it.
+    """
+
+    @property
+    def model(self) -> str:
+        """Name and revision of the model; recorded with the index and checked at start."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Bytes of a vector."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Return a vector for each text, in order. Meant for many at once; caches recent ones.
+
+        Raises:
+            Unavailable: if the model does not answer.
+        """
+        ...
+
+    async def embed_query(self, text: str) -> bytes:
+        """Return the vector of a single short text at the least latency, for the read side."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which records of a space a read may see.
+
+    ``as_of`` is the last position seen: records with ``since <= as_of`` that are not closed at or before it.
+    The other fields narrow further where they are given (``None`` = any); ``closed_too`` also shows closed records.
+    """
+
+    space: Space
+    as_of: int
+    kinds: frozenset[RecordKind]
+    owners: frozenset[str] | None = None
+    turn_ids: frozenset[str] | None = None
+    key_attribute: str | None = None
+    key_subject: str | None = None
+    branches: frozenset[int] | None = None
+    closed_too: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record found by a search. ``score`` is an integer: the dot product of int8 vectors, or BM25 in thousandths.
+
+    ``until`` is the position at which it was closed (``OPEN`` if not), ``changed`` its change mark
+    (position, successor) and ``left`` the position at which it left working memory, if they are at or before the
+    position read as of.
+    """
+
+    record: RecordRow
+    score: int = 0
+    until: int = field(default=2**53 - 1)
+    changed: tuple[int, str] | None = None
+    left: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A search result without its body: enough to rank.
+
+    ``turn_id`` is the anchor: the first of its provenance. ``branch`` is the position of the root of its branch,
+    ``parent`` the turn id it continues, ``session`` the client's session, where known.
+    """
+
+    record_id: str
+    kind: RecordKind
+    turn_id: str
+    since: int
+    score: int
+    owner: str | None = None
+    branch: int | None = None
+    parent: str | None = None
+    session: str | None = None
+
+
+class History(Protocol):
+    """Exact reads of memory as of a position, for stages. Statistics are of the same space and position only.
+
+    Results are ordered by (score descending, record id), cut after fetching past ties.
+    All methods raise ``Unavailable`` when the index does not answer.
+    """
+
+    async def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[list[Found]]:
+        """For each int8 vector return the ``limit`` records of greatest dot product."""
+        ...
+
+    async def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[list[Found]]:
+        """For each list of tokens return the ``limit`` best records by BM25."""
+        ...
+
+    async def matching(self, where: Filter, limit: int) -> list[Found]:
+        """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
+        ...
+
+    async def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
+        """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
+        ...
+
+
+class Search(Protocol):
+    """Reads for the read side. May be approximate in large spaces; never crosses a space.
+
+    All methods raise ``Unavailable`` when the index does not answer.
+    """
+
+    async def dense(self, where: Filter, vector: bytes, limit: int) -> list[Match]:
+        """Return the records of greatest dot product with an int8 vector, best first."""
+        ...
+
+    async def sparse(self, where: Filter, tokens: Sequence[str], limit: int) -> list[Match]:
+        """Return the best records by BM25 over these tokens, best first."""
+        ...
+
+    async def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
+        """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
+        ...
+
+    async def matching(self, where: Filter, limit: int) -> list[Found]:
+        """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
+        ...
+
+    async def watermark(self, space: Space) -> int:
+        """Return the last position whose records are all there (-1: none)."""
+        ...
+
+
+class Localizer(Protocol):
+    """Where a text that is not published would hang in the forest, judged as if it came next."""
+
+    async def locate(self, space: Space, text: str, speaker: str | None, at: datetime | None) -> Placement:
+        """Return the placement; ``speaker`` is a participant's id, ``at`` defaults to the space's last turn.
+
+        Raises:
+            Unavailable: if the index or the model does not answer.
+        """
+        ...
+
+
+class IndexWriter(Protocol):
+    """The sink of ``commit``: the only way to write the index."""
+
+    async def write(self, space: Space, batch: Sequence[Committed]) -> None:
+        """Write the rows of these events durably: records, closings and marks, the turns' own records last, then
+        the watermark of the space. Writing the same again changes nothing.
+
+        Raises:
+            Unavailable: if the index does not answer.
+            ValueError: if a row is refused, or a closing names a record that is not there.
+        """
+        ...

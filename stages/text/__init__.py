@@ -1,0 +1,1 @@
+"""Text as the stages see it: tokens by script, sentences, similarity."""

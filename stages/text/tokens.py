@@ -1,0 +1,77 @@
+"""Script-aware tokens: stems where words have spaces between them, n-grams where they have none."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+_UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Myanmar, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\U00020000-\U0003ffff"  # Han, supplementary planes
+)
+_TOKEN = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:['\u2019](?:(?![{_UNSPACED}])\w)+)*)"
+)
+_ENGLISH = re.compile(r"[a-z']+")
+_STOP = frozenset(
+    "a an the and or but if of to in on at by for with from as is are was were be been being am do does did done "
+    "have has had i you he she it we they me him her us them my your his its our their this that these those there "
+    "here so not no yes can could will would shall should may might must just than then too very what which who "
+    "whom when where why how all any some such own same s t d ll m re ve don didn doesn isn aren wasn weren".split()
+)
+"""Function words of English: no content of their own, so neither keywords nor overlap counts them."""
+
+_local = threading.local()  # PyStemmer's object is not safe to share between threads
+
+
+def _stemmer() -> Stemmer.Stemmer:
+    if not hasattr(_local, "stemmer"):
+        _local.stemmer = Stemmer.Stemmer("english")
+    stemmer: Stemmer.Stemmer = _local.stemmer
+    return stemmer
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return the stem of a case-folded word (Snowball English; words of other scripts stay as they are)."""
+    if not _ENGLISH.fullmatch(word):
+        return word
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
+def words(text: str) -> list[str]:
+    """Return the case-folded words of ``text`` in order; runs of unspaced scripts come whole."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    return [match.group().removesuffix("'s") for match in _TOKEN.finditer(folded)]
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def tokens(text: str) -> list[str]:
+    """Return index tokens: stems of words, character bigrams of unspaced scripts; function words are kept.
+
+    BM25's inverse document frequency makes function words weigh little by itself.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    found: list[str] = []
+    for match in _TOKEN.finditer(folded):
+        if match.lastgroup == "unspaced":
+            found.extend(_bigrams(match.group()))
+        else:
+            found.append(stem(match.group().removesuffix("'s")))
+    return found
+
+
+def content_tokens(text: str) -> list[str]:
+    """Return the tokens of ``text`` that are not English function words."""
+    return [token for word in words(text) if word not in _STOP for token in tokens(word)]

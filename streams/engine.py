@@ -1,0 +1,272 @@
+"""The only place that performs effects: lanes run stages in order and make what they did durable, cut by cut."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from schemas.committed import Committed
+from schemas.header import Header, Skipped
+from schemas.space import Space
+from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState, Unavailable
+from streams.codec import Malformed
+from streams.effects import Effects, Gate, Inbound, Outbound, Source
+from streams.lane import Lane, marked
+from streams.letters import Limit, Refusal
+from streams.numbering import BrokenOrder, Refused, is_repeat, number
+from streams.patience import Patience
+from streams.state import StateStore, load
+from streams.topology import Node
+
+CUT = 32
+"""Events between two cuts: many enough to share a flush, few enough that a crash repeats little."""
+
+CRASHES = 3
+"""A record that crashed a stage this often becomes a letter, so that one odd text never stops a stage for all."""
+
+NEIGHBOURS = 2
+"""Messages of the batch before that a stage sees again when it prepares: a window needs the turns before it."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+State = TypeVar("State", bound=StageState)
+_log = logging.getLogger(__name__)
+
+
+class StageCrashed(RuntimeError):  # noqa: N818 - says what happened
+    """A stage raised what no stage may raise. The worker stops; the record is tried again when it starts."""
+
+
+class Crashes(Protocol):
+    """Counts crashes of a stage at a record, from one start of the worker to the next."""
+
+    def add(self, stage: str, space: Space, offset: int, report: str) -> int:
+        """Note a crash durably and return how many that makes."""
+        ...
+
+
+@dataclass
+class Engine(Generic[In, Out, State]):
+    """Runs one stage over the lanes of its spaces.
+
+    Effects are written once, in ``_perform``: outputs acknowledged, sink written, state acknowledged, offset
+    acknowledged. Nothing else in a worker produces, writes the index or commits.
+    """
+
+    node: Node[In, Out, State]
+    effects: Effects
+    source: Source
+    store: StateStore
+    gate: Gate
+    crashes: Crashes
+    is_first: bool = False
+    is_last: bool = False
+    patience: Patience = field(default_factory=Patience)
+    limit: Limit = field(default_factory=Limit)
+    _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
+    _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
+
+    async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
+        """Let the stage warm its caches for what has arrived; no effect on results."""
+        messages = [message for record in records if (message := self._glance(space, record)) is not None]
+        before = self._arrived.get(space, ())
+        self._arrived[space] = messages[-NEIGHBOURS:]
+        try:
+            await self.node.stage.prepare([*before, *messages])
+        except Unavailable as reason:
+            _log.warning("%s could not prepare: %s", self.node.name, reason)  # decide asks again and waits
+
+    def _glance(self, space: Space, record: Inbound) -> In | None:
+        if record.marker:
+            return None
+        if self.is_first:
+            numbered = number(record, space, 0)
+            return None if isinstance(numbered, Refused) else numbered  # type: ignore[return-value]  # In is Numbered
+        try:
+            return self.node.source.codec.decode(record.body)
+        except Malformed:
+            return None
+
+    async def finished(self, space: Space) -> int:
+        """Return the offset up to which the lane's input is finished."""
+        return (await self._lane(space)).header.offset
+
+    def evict(self, space: Space) -> None:
+        """Forget an idle lane; its state is read again when it has work."""
+        self._lanes.pop(space, None)
+        self._arrived.pop(space, None)
+
+    async def advance(self, space: Space, records: Sequence[Inbound]) -> None:
+        """Handle the next records of a space, in order, and make what they did durable.
+
+        Raises:
+            Unavailable: if something did not answer for as long as patience lasts.
+            StageCrashed: if the stage has a bug that this input shows.
+            BrokenOrder: if the input contradicts what was seen.
+        """
+        lane = await self._lane(space)
+        try:
+            for record in records:
+                await self._handle(lane, record)
+                if lane.cut.events >= CUT:
+                    await self._perform(lane)
+            await self._perform(lane)
+        except BaseException:
+            self.evict(space)  # what is in memory may be ahead of what is durable
+            raise
+
+    async def _lane(self, space: Space) -> Lane[State]:
+        if space not in self._lanes:
+            saved = load(await self.store.load(self.node.name, space))
+            stage = self.node.stage
+            state = stage.restore(saved.parts) if saved.header.version else stage.initial(space)
+            self._lanes[space] = Lane.start(self.node.name, space, state, saved)
+        return self._lanes[space]
+
+    async def _handle(self, lane: Lane[State], record: Inbound) -> None:
+        if self.is_first:
+            await self._enter(lane, record)
+        elif record.header is None:
+            msg = f"a record of {self.node.source.name} at {record.offset} has no header; replay from the log"
+            raise BrokenOrder(msg)
+        else:
+            await self._follow(lane, record, record.header)
+
+    async def _enter(self, lane: Lane[State], record: Inbound) -> None:
+        """Number an event of the log and decide it."""
+        if record.offset <= lane.header.offset:
+            return
+        position = lane.header.position + 1
+        numbered = number(record, lane.space, position)
+        if isinstance(numbered, Refused) and numbered.header is None:
+            self._letter(lane, record, Refusal(numbered.reason, numbered.event_id, None))
+            return
+        await self._admitted(lane, position)
+        if isinstance(numbered, Refused):
+            await self._refuse(lane, record, Refusal(numbered.reason, numbered.event_id, numbered.header))
+        else:
+            await self._decide(lane, record, numbered.header, numbered)
+
+    async def _admitted(self, lane: Lane[State], position: int) -> None:
+        """Wait until memory is complete up to position - W, so that every later stage can read it as of there."""
+        if self.gate.watermark(lane.space) < position - WINDOW:
+            await self._perform(lane)
+            await self.gate.reached(lane.space, position - WINDOW)
+
+    async def _follow(self, lane: Lane[State], record: Inbound, header: Header) -> None:
+        """Handle a numbered record: repeats emit nothing, holes are read again from the input."""
+        if is_repeat(header, lane.header):
+            return
+        if header.position > lane.header.position + 1:
+            await self._repair(lane, header)
+        if record.marker and not self.is_last:
+            lane.emit(record, marked(header, record.body), lettered=True)
+        elif record.marker:
+            await self._mark(lane, record, self._decode(record, header))
+        else:
+            await self._decide(lane, record, header, self._decode(record, header))
+
+    async def _repair(self, lane: Lane[State], header: Header) -> None:
+        missing = range(lane.header.position + 1, header.position)
+        again = await self.source.read(lane.space, lane.header.offset, len(missing))
+        if [found.header.position for found in again if found.header] != list(missing):
+            msg = (
+                f"{self.node.name} misses positions {missing.start} to {missing.stop - 1} of {lane.space!r} in "
+                f"{self.node.source.name}; replay the space from its log"
+            )
+            raise BrokenOrder(msg)
+        for found in again:
+            await self._handle(lane, found)
+
+    def _decode(self, record: Inbound, header: Header) -> In:
+        try:
+            return self.node.source.codec.decode(record.body)
+        except Malformed as error:
+            msg = (
+                f"{self.node.name} cannot read {header.event_id!r} (position {header.position} of {header.space!r}): "
+                f"{error}; it was written by another version: start that one, or replay"
+            )
+            raise BrokenOrder(msg) from error
+
+    async def _decide(self, lane: Lane[State], record: Inbound, header: Header, message: object) -> None:
+        outcome = await self._outcome(lane, record, header, message)
+        match outcome:
+            case Reject(reason=reason, input_fault=input_fault):
+                await self._refuse(lane, record, Refusal(reason, header.event_id, header, input_fault))
+                return
+            case Duplicate():
+                lane.drop(record)
+            case Emit(message=Committed() as event, state=state):
+                lane.state = state
+                lane.commit(record, event, self.node.target.codec.encode(outcome.message))
+            case Emit(message=out, state=state):
+                lane.state = state
+                lane.emit(record, Outbound(header, self.node.target.codec.encode(out)))
+        self.limit.count(self.node.name, lane.space, refused=False)
+
+    async def _outcome(
+        self, lane: Lane[State], record: Inbound, header: Header, message: object
+    ) -> Emit[Out, State] | Duplicate | Reject:
+        """Ask the stage, waiting while a port does not answer, and counting crashes."""
+        try:
+            return await self.patience.ask(
+                f"{self.node.name} at {header.event_id!r} of {lane.space!r}",
+                lambda: self.node.stage.decide(message, lane.state),  # type: ignore[arg-type]  # the source gives In
+                lambda: self._perform(lane),
+            )
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - any other exception is a bug, and this is where bugs are counted
+            return self._crashed(lane, record, header, error)
+
+    def _crashed(self, lane: Lane[State], record: Inbound, header: Header, error: Exception) -> Reject:
+        report = "".join(traceback.format_exception(error))
+        times = self.crashes.add(self.node.name, lane.space, record.offset, report)
+        if times >= CRASHES:
+            return Reject(f"crashed: {self.node.name} failed {times} times\n{report}", input_fault=False)
+        msg = (
+            f"{self.node.name} crashed at {header.event_id!r} (position {header.position} of {lane.space!r}), time "
+            f"{times} of {CRASHES}: {error!r}; run again to try it once more, the third crash makes it a letter"
+        )
+        raise StageCrashed(msg) from error
+
+    def _letter(self, lane: Lane[State], record: Inbound, refusal: Refusal) -> None:
+        lane.refuse(self.node.source.name, record, refusal)
+        self.limit.count(self.node.name, lane.space, refused=not refusal.input_fault)
+
+    async def _refuse(self, lane: Lane[State], record: Inbound, refusal: Refusal) -> None:
+        """Make a letter, and a marker that takes the event's position through the later stages."""
+        self._letter(lane, record, refusal)
+        if refusal.header is None:
+            return
+        marker = Skipped(header=refusal.header, stage=self.node.name, reason=refusal.reason.partition("\n")[0])
+        if self.is_last:
+            await self._mark(lane, record, marker)
+        else:
+            lane.emit(record, marked(refusal.header, marker.model_dump_json().encode()), lettered=True)
+
+    async def _mark(self, lane: Lane[State], record: Inbound, marker: object) -> None:
+        """Let the last stage write the outcome of an event that became a letter."""
+        outcome = await self.node.stage.decide(marker, lane.state)  # type: ignore[arg-type]  # commit takes markers
+        if not (isinstance(outcome, Emit) and isinstance(outcome.message, Committed)):
+            msg = f"{self.node.name} refused the marker {marker!r} of {lane.space!r}"
+            raise StageCrashed(msg)
+        lane.state = outcome.state
+        body = self.node.target.codec.encode(outcome.message)
+        lane.commit(record, outcome.message, body, lettered=True)
+
+    async def _perform(self, lane: Lane[State]) -> None:
+        """Make the lane's work durable, in the one order that loses nothing whatever dies in between."""
+        if lane.is_clean:
+            return
+        cut, saved = lane.seal()
+        who = f"{self.node.name} of {lane.space!r}"
+        await self.patience.ask(who, lambda: self.effects.outputs(cut))
+        if cut.committed:
+            await self.patience.ask(who, lambda: self.effects.sink(cut))
+        await self.patience.ask(who, lambda: self.effects.state(cut))
+        await self.patience.ask(who, lambda: self.effects.offset(cut))
+        lane.settle(saved)

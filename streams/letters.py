@@ -1,0 +1,73 @@
+"""Dead letters, and the limit that keeps a bad deployment from emptying the log into them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from uuid import UUID, uuid5
+
+from schemas.header import Header
+from schemas.letter import Letter
+from schemas.space import Space
+from streams.effects import Inbound
+
+_NAMESPACE = UUID("0f7f6f0e-50a1-5e43-8a3a-0a2f4b7f9c55")
+"""Root of letter ids: the same record refused again is the same letter."""
+
+
+class TooManyLetters(RuntimeError):  # noqa: N818 - says what there is too much of
+    """More than half of the recent records were refused by the stage itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a stage refused a record, and whose id it bears."""
+
+    reason: str
+    event_id: str | None
+    header: Header | None
+    input_fault: bool = True
+    attempt: int = 1
+
+
+def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusal) -> Letter:
+    """Return the letter for a refused record, with its original bytes."""
+    return Letter(
+        letter_id=str(uuid5(_NAMESPACE, f"{topic}\n{record.offset}\n{stage}")),
+        space=space,
+        turn_id=refusal.event_id,
+        position=None if refusal.header is None else refusal.header.position,
+        stage=stage,
+        reason=refusal.reason,
+        attempt=refusal.attempt,
+        topic=topic,
+        offset=record.offset,
+        input_fault=refusal.input_fault,
+        original=record.body,
+    )
+
+
+@dataclass(slots=True)
+class Limit:
+    """Counts refusals among the last hundred records of a stage (at least fifty seen, from at least ten spaces)."""
+
+    recent: deque[tuple[Space, bool]] = field(default_factory=lambda: deque(maxlen=100))
+    least: int = 50
+    spaces: int = 10
+
+    def count(self, stage: str, space: Space, *, refused: bool) -> None:
+        """Count a record.
+
+        Raises:
+            TooManyLetters: if more than half of the recent ones were refused through no fault of the input.
+        """
+        self.recent.append((space, refused))
+        if not refused or len(self.recent) < self.least:
+            return
+        bad = sum(is_bad for _, is_bad in self.recent)
+        if 2 * bad > len(self.recent) and len({name for name, _ in self.recent}) >= self.spaces:
+            msg = (
+                f"{stage} refused {bad} of the last {len(self.recent)} records; it stops before the log runs into the "
+                f"dead letters. See `anabranch letters list`, mend the cause, then go on"
+            )
+            raise TooManyLetters(msg)

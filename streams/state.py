@@ -1,0 +1,134 @@
+"""State in parts: what a stage knows of a space, saved so that a torn save never mixes old and new."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import Field
+
+from schemas.base import SCHEMA_VERSION, Model
+from schemas.space import Space
+from stages.contract import WINDOW
+
+HEADER = ""
+"""Part name of the state header."""
+
+
+class Counts(Model):
+    """The sum of a space, as one stage has seen it. ``alone`` are letters of events that could not be numbered."""
+
+    emitted: int = 0
+    duplicates: int = 0
+    lettered: int = 0
+    alone: int = 0
+
+
+class PartVersion(Model):
+    """Which copy of a part belongs to the state: its key (0 or 1) and version."""
+
+    slot: Literal[0, 1]
+    version: int
+
+
+class StateHeader(Model):
+    """Where a stage stands in a space. ``position`` and ``offset`` are of the last event handled.
+
+    ``ids`` holds the hashes of the event ids of the last W positions, oldest first: a repeat must be the event seen.
+    """
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    version: int = 0
+    position: int = -1
+    offset: int = 0
+    counts: Counts = Counts()
+    ids: tuple[str, ...] = ()
+    parts: dict[str, PartVersion] = Field(default_factory=dict)
+
+    def id_at(self, position: int) -> str | None:
+        """Return the id hash seen at ``position``, if it is one of the last W."""
+        back = self.position - position
+        return self.ids[-1 - back] if 0 <= back < len(self.ids) else None
+
+    def seen(self, position: int, offset: int, event_id: str, counts: Counts) -> StateHeader:
+        """Return the header after an event that took ``position``."""
+        ids = (*self.ids, id_hash(event_id))[-WINDOW:]
+        return self.model_copy(update={"position": position, "offset": offset, "ids": ids, "counts": counts})
+
+    def passed(self, offset: int, counts: Counts) -> StateHeader:
+        """Return the header after an event that took no position."""
+        return self.model_copy(update={"offset": offset, "counts": counts})
+
+
+def id_hash(event_id: str) -> str:
+    """Return eight hexadecimal digits that stand for an event id."""
+    return hashlib.blake2b(event_id.encode(), digest_size=4).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """One stored copy of a part (or of the header, whose part name is empty)."""
+
+    part: str
+    slot: int
+    version: int
+    data: bytes
+
+
+class StateStore(Protocol):
+    """Where state is kept."""
+
+    async def load(self, stage: str, space: Space) -> list[StateRow]:
+        """Return every stored copy of every part of a space's state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A loaded or saved state: its header and the bytes of its parts."""
+
+    header: StateHeader
+    parts: Mapping[str, bytes]
+
+
+EMPTY = Saved(StateHeader(), {})
+
+
+def load(rows: Iterable[StateRow]) -> Saved:
+    """Put a state together: the header of the greatest version, and the copies that it names.
+
+    Raises:
+        ValueError: if a copy that the header names is not there.
+    """
+    rows = list(rows)
+    headers = [row for row in rows if row.part == HEADER]
+    if not headers:
+        return EMPTY
+    header = StateHeader.model_validate_json(max(headers, key=lambda row: row.version).data)
+    copies = {(row.part, row.slot, row.version): row.data for row in rows}
+    try:
+        parts = {name: copies[name, at.slot, at.version] for name, at in header.parts.items()}
+    except KeyError as error:
+        msg = f"state part {error.args[0]!r} is missing; replay the space to build its state again"
+        raise ValueError(msg) from error
+    return Saved(header, parts)
+
+
+def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tuple[Saved, list[StateRow]]:
+    """Return the saved state and the rows to write: changed parts into their other slot, then the header."""
+    version = before.header.version + 1
+    named: dict[str, PartVersion] = {}
+    rows: list[StateRow] = []
+    for name, data in sorted(parts.items()):
+        old = before.header.parts.get(name)
+        if old is not None and before.parts[name] == data:
+            named[name] = old
+            continue
+        slot: Literal[0, 1] = 1 if old is not None and old.slot == 0 else 0
+        named[name] = PartVersion(slot=slot, version=version)
+        rows.append(StateRow(name, slot, version, data))
+    header = header.model_copy(update={"version": version, "parts": named})
+    rows.append(StateRow(HEADER, 0, version, header.model_dump_json().encode()))
+    return Saved(header, dict(parts)), rows
