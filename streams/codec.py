@@ -97,6 +97,16 @@ def peek(data: bytes) -> Peek:
     return Peek(_text(body.get("space")), _identifier(body, is_control=is_control), is_control)
 
 
+def revision(data: bytes) -> int:
+    """Return the revision that an event names (0 where it names none that can be read)."""
+    try:
+        body = _read(data)
+    except Malformed:
+        return 0
+    number = body.get("revision") if isinstance(body, dict) else None
+    return number if isinstance(number, int) else 0
+
+
 def _identifier(body: dict[str, Any], *, is_control: bool) -> str | None:
     name = _text(body.get("event_id" if is_control else "turn_id"))
     return name if name is not None and len(name) <= _MAX_ID else None

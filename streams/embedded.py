@@ -14,7 +14,7 @@ from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
 from streams.journal import Journal
 from streams.patience import Patience
-from streams.state import StateRow
+from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
 
 LANES = 64
@@ -114,6 +114,11 @@ class Embedded:
         self._quiet = asyncio.Event()
         self._on_cut: Callable[[Cut], None] = lambda _cut: None
         self._engines = {node.name: self._engine(node, index, patience) for node in topology}
+
+    @property
+    def store(self) -> StateStore:
+        """Where the states of the stages are kept."""
+        return self._engines[self.topology.first.name].store
 
     def _engine(self, node: AnyNode, index: IndexWriter, patience: Patience) -> Engine[Any, Any, Any]:
         is_last = node is self.topology.last

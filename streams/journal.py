@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -140,6 +141,44 @@ class Journal:
             (*given, stage),
         )
         return [space for (space,) in rows]
+
+    def lag(self, topic: str, stage: str, space: str) -> int:
+        """Return how many records of a space a stage has before it now."""
+        finished = self._finished(stage, space)
+        table, only, given = ("log", "", ()) if topic == "turns" else ("records", "topic = ? AND", (topic,))
+        (count,) = self._db.execute(
+            f"SELECT COUNT(*) FROM {table} WHERE {only} space = ? AND seq > ?",  # noqa: S608 - fixed words
+            (*given, space, finished),
+        ).fetchone()
+        return int(count)
+
+    def total_lag(self, topic: str, stage: str) -> int:
+        """Return how many records of all spaces a stage has before it now."""
+        return sum(self.lag(topic, stage, space) for space in self.pending(topic, stage))
+
+    def committed_offset(self, space: str) -> int:
+        """Return the offset in the log up to which every event of a space has its outcome."""
+        entered, watermark = self.header("normalize", space), self.position("commit", space)
+        if watermark == entered.position:
+            return entered.offset
+        row = self._db.execute(
+            "SELECT header FROM records WHERE topic = 'turns.normalized' AND space = ? AND position = ?",
+            (space, watermark),
+        ).fetchone()
+        return 0 if row is None else Header.model_validate_json(row[0]).offset
+
+    def naming(self, space: str, text: str) -> list[Inbound]:
+        """Return the events of a space whose bytes hold ``text`` as JSON writes it, in order; all if none does."""
+        spelled = json.dumps(text, ensure_ascii=False).encode()
+        rows = self._db.execute(
+            "SELECT seq, body, own FROM log WHERE space = ? AND instr(body, ?) > 0 ORDER BY seq", (space, spelled)
+        ).fetchall()
+        found = [Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows]
+        return found or self.read_log(space, 0, -1)
+
+    def _finished(self, stage: str, space: str) -> int:
+        row = self._db.execute("SELECT next FROM lanes WHERE stage = ? AND space = ?", (stage, space)).fetchone()
+        return 0 if row is None else int(row[0])
 
     # effects
 

@@ -72,7 +72,7 @@ def test_bad_turns_are_refused_by_field(change: dict[str, object], named: str) -
 
 
 def test_a_record_without_provenance_cannot_be_built() -> None:
-    row = {
+    row: dict[str, object] = {
         "space": "a/b",
         "id": "1",
         "kind": "fact",

@@ -21,8 +21,8 @@ def test_each_stage_reads_what_the_one_before_writes() -> None:
 def test_a_wrong_wiring_is_a_type_error() -> None:
     """The ignores below are errors themselves (``warn_unused_ignores``) as soon as mypy accepts the wiring."""
     right = Node(FakeLocalize(), NORMALIZED, LOCALIZED)
-    Node(FakeLocalize(), TURNS, LOCALIZED)  # type: ignore[arg-type]  # reads another type than the stage takes
-    Node(FakeLocalize(), NORMALIZED, TURNS)  # type: ignore[arg-type]  # writes another type than the stage gives
+    Node(FakeLocalize(), TURNS, LOCALIZED)  # type: ignore[misc]  # reads another type than the stage takes
+    Node(FakeLocalize(), NORMALIZED, TURNS)  # type: ignore[misc]  # writes another type than the stage gives
     assert right.stage.initial(Space("a/b")) == FakeLocalize().initial("a/b")
 
 

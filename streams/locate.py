@@ -1,0 +1,98 @@
+"""Where a text that is not published would hang: the first two stages, run on it without effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas.control import Passed
+from schemas.header import EventKind, Header
+from schemas.localized import Localized, Placement, Rule
+from schemas.normalized import Normalized
+from schemas.numbered import Numbered
+from schemas.space import Space
+from schemas.turn import Speaker, Turn
+from stages.contract import Emit, Stage
+from stages.ports import Embedder
+from streams.state import StateHeader, StateStore, load
+
+_TURN_ID = "(unpublished)"
+"""Turn id of a text that nobody published; ``forest`` and records never show it."""
+
+FirstStage = Callable[[Embedder], Stage[Numbered, Normalized | Passed, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An embedder that has one answer: a question's vector is computed once, on the quick path."""
+
+    embedder: Embedder
+    vector: bytes
+
+    @property
+    def model(self) -> str:
+        """The model that made the vector."""
+        return self.embedder.model
+
+    @property
+    def dimension(self) -> int:
+        """Bytes of the vector."""
+        return len(self.vector)
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the vector for each text."""
+        return [self.vector] * len(texts)
+
+    async def embed_query(self, text: str) -> bytes:  # noqa: ARG002 - whatever the text
+        """Return the vector."""
+        return self.vector
+
+
+@dataclass(slots=True)
+class StateLocalizer:
+    """Implements the ``Localizer`` port on the stored states of the first two stages."""
+
+    normalize: FirstStage
+    localize: Stage[Normalized | Passed, Localized | Passed, Any]
+    embedder: Embedder
+    store: StateStore
+    _states: dict[tuple[str, Space], tuple[StateHeader, Any]] = field(default_factory=dict)
+
+    async def locate(self, space: Space, text: str, speaker: str | None, at: datetime | None) -> Placement:
+        """Return the placement of ``text`` if ``speaker`` said it next (see ``stages.ports.Localizer``)."""
+        normalize = self.normalize(_Given(self.embedder, await self.embedder.embed_query(text)))
+        header, first = await self._state(normalize, space)
+        _, second = await self._state(self.localize, space)
+        event = self._event(space, header.position + 1, text, speaker, at)
+        understood = await normalize.decide(event, first)
+        if not isinstance(understood, Emit):  # nothing in it to place
+            return _alone(event.header.position)
+        placed = await self.localize.decide(understood.message, second)
+        if isinstance(placed, Emit) and isinstance(placed.message, Localized):
+            return placed.message.placement
+        return _alone(event.header.position)
+
+    async def _state(self, stage: Stage[Any, Any, Any], space: Space) -> tuple[StateHeader, Any]:
+        saved = load(await self.store.load(stage.name, space))
+        known = self._states.get((stage.name, space))
+        if known is None or known[0] != saved.header:
+            state = stage.restore(saved.parts) if saved.header.version else stage.initial(space)
+            known = self._states[stage.name, space] = (saved.header, state)
+        return known
+
+    def _event(self, space: Space, position: int, text: str, speaker: str | None, at: datetime | None) -> Numbered:
+        header = Header(space=space, position=position, kind=EventKind.TURN, event_id=_TURN_ID, offset=0)
+        turn = Turn(
+            space=space,
+            turn_id=_TURN_ID,
+            speaker=Speaker(id=speaker or _TURN_ID),
+            text=text,
+            at=at or datetime.min.replace(tzinfo=UTC),
+        )
+        return Numbered(header=header, event=turn)
+
+
+def _alone(position: int) -> Placement:
+    return Placement(rule=Rule.NEW_ROOT, branch=position, interaction=position)
