@@ -58,7 +58,10 @@ class Understanding(Model):
 
 
 class Piece(Model):
-    """A stable piece of the turn's text that fits the encoder, and its int8 vector (one byte a dimension)."""
+    """A stable piece of the turn's text that fits the encoder.
+
+    ``vector`` is the int8 vector (one byte a dimension) of the piece as it is searched: with its speaker's name.
+    """
 
     span: Span
     text: str

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.text.sentences import sentences
+from stages.text.sentences import _boundaries, sentences
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,19 @@ def test_sentences_of_many_scripts(text: str, expected: list[str]) -> None:
     assert [span.of(text) for span in sentences(text)] == expected
 
 
+def test_text_that_the_native_code_panics_at_is_split_at_its_full_stops() -> None:
+    text = "K\u2028. We went. Then?"
+    assert [text[start:end] for start, end in _boundaries(text)] == ["K\u2028.", " We went.", " Then?"]
+    assert "".join("".join(span.of(text).split()) for span in sentences(text)) == "K.Wewent.Then?"
+
+
 def test_a_long_line_is_split_as_its_parts_are() -> None:
     line = "We met on Monday at noon. It was raining then! " * 1000
     assert {span.of(line) for span in sentences(line)} == {"We met on Monday at noon.", "It was raining then!"}
     assert len(sentences(line)) == 2000
 
 
-@given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from(list(" \n\t.!?。'\"()-*1a")))))
+@given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from(list(" \n\t.!?。'\"()-*1aK\u2028\u3000")))))
 def test_every_visible_character_is_in_one_sentence(text: str) -> None:
     spans = sentences(text)
     assert all(left.end <= right.start for left, right in pairwise(spans))

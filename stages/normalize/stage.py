@@ -1,0 +1,141 @@
+"""The stage ``normalize``: from an event of the log to a cleaned turn with z_t (AdaMem 3.2, E.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schemas.control import Control, Passed
+from schemas.header import Header
+from schemas.normalized import Normalized, Piece
+from schemas.numbered import Numbered
+from schemas.space import Space
+from schemas.turn import Speaker, Turn
+from stages.contract import Duplicate, Emit, Reject
+from stages.normalize.clean import clean, cleaned_turn, full_text, is_blank
+from stages.normalize.identity import Former, digest, former_of, judge, text_digest
+from stages.normalize.mentions import Nearby, mentions
+from stages.normalize.names import names, without_code
+from stages.normalize.pieces import cut
+from stages.normalize.reading import read
+from stages.normalize.state import NormalizeState, Seen
+from stages.normalize.suspect import is_suspect
+from stages.normalize.things import Thing, things
+from stages.normalize.understanding import understand
+from stages.ports import Embedder, History
+from stages.text.spoken import spoken
+from stages.text.times import resolve_times
+
+_SCOPE = 20_000
+"""Characters in which things and mentions are looked for: what a person says. A document names too many things for a
+"that book" to be certain, and looking among all of them would take quadratic time."""
+
+Decision = Emit[Normalized | Passed, NormalizeState] | Duplicate | Reject
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """Cleans a turn, knows repeats and revisions, and parses what it says, by rules.
+
+    ``max_text`` bounds the cleaned text with its captions, in characters.
+    """
+
+    embedder: Embedder
+    history: History
+    max_text: int = 1_000_000
+
+    name: ClassVar[str] = "normalize"
+
+    def initial(self, space: Space) -> NormalizeState:  # noqa: ARG002 - the contract's signature: all spaces begin alike
+        """Return the state of a space that has seen nothing."""
+        return NormalizeState()
+
+    def restore(self, parts: Mapping[str, bytes]) -> NormalizeState:
+        """Return the state that was cut into ``parts``.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
+        return NormalizeState.from_parts(parts)
+
+    async def prepare(self, messages: Sequence[Numbered]) -> None:
+        """Embed the pieces of these turns in one call; those that will be refused are left out.
+
+        Raises:
+            Unavailable: if the model does not answer.
+        """
+        turns = [cleaned_turn(message.event) for message in messages if isinstance(message.event, Turn)]
+        texts = [(turn.speaker, full_text(turn)) for turn in turns if self._fault(turn) is None]
+        await self.embedder.embed([spoken(who, span.of(text)) for who, text in texts for span in cut(text)])
+
+    async def decide(self, message: Numbered, state: NormalizeState) -> Decision:
+        """Return the normalized turn; a repeat is a duplicate, a blank, over-long or conflicting turn is refused.
+
+        Raises:
+            Unavailable: if the model or the index does not answer.
+        """
+        event = message.event
+        if isinstance(event, Control):
+            return Emit(Passed(header=message.header, control=event), state)
+        turn = cleaned_turn(event)
+        fault = self._fault(turn)
+        if fault is not None:
+            return Reject(fault)
+        text = full_text(turn)
+        former = await former_of(turn, message.header.position, state, self.history)
+        known = judge(turn, text, former)
+        return known if known is not None else await self._normalized(message.header, turn, text, former, state)
+
+    def _fault(self, turn: Turn) -> str | None:
+        """Say why a cleaned turn can't be taken, and what to do."""
+        who = f"turn {turn.turn_id!r} of space {turn.space}"
+        if is_blank(turn):
+            return f"blank: {who} has nothing to read in its text or captions; publish it with a text, or leave it out"
+        length = len(full_text(turn))
+        if length > self.max_text:
+            return (
+                f"too long: {who} has {length} characters, the limit is {self.max_text}; publish it as several turns, "
+                "or raise the limit (max_text)"
+            )
+        return None
+
+    async def _normalized(
+        self, header: Header, turn: Turn, text: str, former: Former | None, state: NormalizeState
+    ) -> Emit[Normalized, NormalizeState]:
+        shown = without_code(text)
+        sentences = read(text)
+        found = names(shown, sentences)
+        scope = shown[:_SCOPE]
+        own = things(scope, [name for name in found if name.end <= _SCOPE])
+        session = digest(turn.session or "")
+        nearby = state.nearby(header.position, turn.turn_id, session)
+        message = Normalized(
+            header=header,
+            turn=turn,
+            text=text,
+            pieces=await self._pieces(turn.speaker, text),
+            z=understand(text, clean(turn.speaker.label) or "someone", sentences, found),
+            times=resolve_times(text, turn.at),
+            mentions=mentions(scope, Nearby(turn.turn_id, tuple(own)), nearby, len(turn.text)),
+            revises=None if former is None else former.position,
+            suspect=is_suspect(text),
+        )
+        return Emit(message, state.after(_seen(header, turn, text), turn.turn_id, session, tuple(_distinct(own))))
+
+    async def _pieces(self, speaker: Speaker, text: str) -> tuple[Piece, ...]:
+        spans = cut(text)
+        vectors = await self.embedder.embed([spoken(speaker, span.of(text)) for span in spans])
+        return tuple(
+            Piece(span=span, text=span.of(text), vector=vector) for span, vector in zip(spans, vectors, strict=True)
+        )
+
+
+def _seen(header: Header, turn: Turn, text: str) -> Seen:
+    return Seen(position=header.position, turn=digest(turn.turn_id), revision=turn.revision, text=text_digest(text))
+
+
+def _distinct(own: Sequence[Thing]) -> list[Thing]:
+    """Return the last naming of each thing, in order."""
+    last = {(thing.name.casefold(), thing.kind): thing for thing in own}
+    return sorted(last.values(), key=lambda thing: thing.start)

@@ -1,0 +1,88 @@
+"""What the first stage keeps of a space: the ids of the last turns, and the things that they named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from stages.contract import WINDOW
+from stages.normalize.mentions import Nearby
+from stages.normalize.things import Thing
+from stages.ring import PlacedModel, Ring
+
+NEIGHBOURS = 10
+"""Positions back in which a "that book" is looked for: further off, people say the name again."""
+
+_NAMED_BYTES = 380
+"""Bytes of names a turn, of the 500 that a state may hold."""
+
+
+class Seen(PlacedModel):
+    """A turn that took ``position``: hashes (16 hex digits) of its id and of its text, and its revision."""
+
+    turn: str
+    revision: int
+    text: str
+
+
+class Named(PlacedModel):
+    """The (name, class) pairs that a turn brought up, in order; ``session`` is a hash of the client's session."""
+
+    turn_id: str
+    session: str
+    things: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeState:
+    """Turns of the last W positions and things of the last few, at most 16 KB beside the turns' own ids."""
+
+    seen: Ring[Seen] = field(default_factory=Ring)
+    named: Ring[Named] = field(default_factory=Ring)
+
+    def parts(self) -> Mapping[str, bytes]:
+        """Cut both rings into parts."""
+        return {**self.seen.parts("seen"), **self.named.parts("named")}
+
+    @classmethod
+    def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
+        """Build the state again.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
+        return cls(Ring.from_parts("seen", parts, Seen), Ring.from_parts("named", parts, Named))
+
+    def newest(self, turn: str) -> Seen | None:
+        """Return the newest revision seen of the turn with this hash, if it is among the last W positions."""
+        return max((each for each in self.seen if each.turn == turn), key=lambda each: each.revision, default=None)
+
+    def nearby(self, position: int, turn_id: str, session: str) -> tuple[Nearby, ...]:
+        """Return the things of the turns before ``position``, newest last; those of another session aren't near."""
+        return tuple(
+            Nearby(each.turn_id, tuple(Thing(name, kind, 0, 0) for name, kind in each.things))
+            for each in self.named
+            if each.position >= position - NEIGHBOURS and each.session == session and each.turn_id != turn_id
+        )
+
+    def after(self, seen: Seen, turn_id: str, session: str, things: tuple[Thing, ...]) -> Self:
+        """Return the state after a turn: what the next event can reach is kept."""
+        named = Named(position=seen.position, turn_id=turn_id, session=session, things=_bounded(things))
+        return replace(
+            self,
+            seen=self.seen.push(seen, keep_from=seen.position + 1 - WINDOW),
+            named=self.named.push(named, keep_from=seen.position + 1 - NEIGHBOURS),
+        )
+
+
+def _bounded(things: tuple[Thing, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the last things that fit: the nearest to the next turn."""
+    kept: list[tuple[str, str]] = []
+    room = _NAMED_BYTES
+    for thing in reversed(things):
+        room -= len(thing.name.encode()) + len(thing.kind) + 7  # quotes, comma and brackets of JSON
+        if room < 0:
+            break
+        kept.append((thing.name, thing.kind))
+    return tuple(reversed(kept))
