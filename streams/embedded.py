@@ -166,7 +166,7 @@ class Embedded:
         self._on_cut = on_cut or (lambda _cut: None)
         for node in self.topology:
             for space in self.journal.pending(node.source.name, node.name):
-                self._offer(node.name, Space(space))
+                self._offer(node.name, space)
         self._settle()
         try:
             async with asyncio.TaskGroup() as group:

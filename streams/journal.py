@@ -96,7 +96,7 @@ class Journal:
 
     # the log
 
-    def append(self, space: str, bodies: Iterable[bytes], *, own: bool = False) -> None:
+    def append(self, space: Space, bodies: Iterable[bytes], *, own: bool = False) -> None:
         """Append events to the log, all or none; they are on the disk when this returns."""
         with self._transaction(synced=True):
             self._db.executemany(
@@ -121,9 +121,9 @@ class Journal:
             Inbound(seq, body, Header.model_validate_json(header), bool(marker)) for seq, body, header, marker in rows
         ]
 
-    def spaces(self) -> list[str]:
+    def spaces(self) -> list[Space]:
         """Return every space that the log knows, in order."""
-        return [space for (space,) in self._db.execute("SELECT DISTINCT space FROM log ORDER BY space")]
+        return [Space(space) for (space,) in self._db.execute("SELECT DISTINCT space FROM log ORDER BY space")]
 
     def logged(self, space: str | None = None) -> int:
         """Return how many events the log holds, of one space or of all."""
@@ -131,7 +131,7 @@ class Journal:
         (count,) = self._db.execute(f"SELECT COUNT(*) FROM log {where}", given).fetchone()  # noqa: S608 - fixed words
         return int(count)
 
-    def pending(self, topic: str, stage: str) -> list[str]:
+    def pending(self, topic: str, stage: str) -> list[Space]:
         """Return the spaces that have input beyond what ``stage`` finished."""
         table, only, given = ("log", "", ()) if topic == "turns" else ("records", "WHERE topic = ?", (topic,))
         rows = self._db.execute(
@@ -140,7 +140,7 @@ class Journal:
             "WHERE newest.seq > COALESCE(lanes.next, 0)",
             (*given, stage),
         )
-        return [space for (space,) in rows]
+        return [Space(space) for (space,) in rows]
 
     def lag(self, topic: str, stage: str, space: str) -> int:
         """Return how many records of a space a stage has before it now."""

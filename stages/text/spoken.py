@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schemas.memory import RecordKind, RecordRow
 from schemas.turn import Speaker
 
 
@@ -12,3 +13,10 @@ def spoken(speaker: Speaker, text: str) -> str:
     five conversations, dense alone), and fused recall 2.
     """
     return f"{speaker.label}: {text}"
+
+
+def searched(row: RecordRow) -> str:
+    """Return the text by which a record is searched: a turn with its speaker's name, any other as it is."""
+    if row.kind is RecordKind.TURN and row.speaker is not None:
+        return spoken(row.speaker, row.text)
+    return row.text

@@ -57,7 +57,7 @@ class Home:
 
     def publish(self, space: str, *bodies: bytes) -> None:
         journal = Journal(self.path)
-        journal.append(space, bodies)
+        journal.append(Space(space), bodies)
         journal.close()
 
     async def run(self, runtime: type[Embedded] = Embedded) -> None:

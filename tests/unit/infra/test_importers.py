@@ -124,7 +124,7 @@ def test_a_log_without_a_day_in_its_name_is_refused(tmp_path: Path) -> None:
 
 LINES = [
     b'{"space": "a/b", "turn_id": "1", "text": "caf\xff\xe9"}',
-    b'{"space": "not a space", "turn_id": "2"}',
+    b'{"space": "a/d", "turn_id": 2}',
     b'{"space": "a/c", "extra": 1}',
 ]
 
@@ -132,7 +132,7 @@ LINES = [
 def test_jsonl_lines_go_out_as_they_are(tmp_path: Path) -> None:
     body = b"\xef\xbb\xbf" + LINES[0] + b"\r\n\n  \n" + LINES[1] + b"\n" + LINES[2]
     got = list(read(write(tmp_path / "t.jsonl", body), Format.JSONL))
-    assert [(e.space_key, e.payload) for e in got] == [("a/b", LINES[0]), ("not a space", LINES[1]), ("a/c", LINES[2])]
+    assert [(e.space_key, e.payload) for e in got] == [("a/b", LINES[0]), ("a/d", LINES[1]), ("a/c", LINES[2])]
     assert got[1].source.endswith("t.jsonl:4")
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: question sets with known evidence, metrics and baselines."""

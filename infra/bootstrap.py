@@ -1,0 +1,113 @@
+"""The only place that wires: settings to a memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.embedded_memory import EmbeddedMemory
+from infra.errors import HomeUnusable
+from infra.home import owned
+from infra.memory_api import Memory, Progress
+from infra.models import make_embedder
+from infra.qdrant import EdgeIndex, IndexMismatchError
+from infra.settings import Settings
+from stages.commit import Commit
+from stages.extract_per_view import ExtractPerView
+from stages.localize_state import LocalizeState
+from stages.normalize import Normalize
+from stages.ports import Embedder, History
+from stages.recall import Recall
+from stages.route import Route
+from streams.embedded import Embedded
+from streams.journal import Journal, WrongHome
+from streams.locate import StateLocalizer
+from streams.patience import Patience
+from streams.topology import Topology, build
+
+GENERATION = 1
+"""Of the embedded index; ``reindex`` will count it up."""
+
+PATIENCE = Patience(tries=4)
+"""A command waits for what does not answer about a second and a half, then says so (exit code 3)."""
+
+
+def topology(embedder: Embedder, history: History, max_text: int) -> Topology:
+    """Return the five stages, wired."""
+    return build(
+        Normalize(embedder, history, max_text),
+        LocalizeState(history),
+        ExtractPerView(embedder),
+        Route(history),
+        Commit(embedder),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    runtime: Embedded
+    recall: Recall
+    index: EdgeIndex
+    close_embedder: Callable[[], None]
+
+    async def close(self) -> None:
+        """Let go of the index and of the models that were made here."""
+        await self.index.close()
+        self.close_embedder()
+
+
+def _plane(settings: Settings, home: Path, journal: Journal, shared: Embedder | None) -> _Plane:
+    own = make_embedder(settings.embedder, threads=settings.threads) if shared is None else None
+    embedder: Embedder = shared or own  # type: ignore[assignment]  # one of the two is there
+    way_out = "set ANABRANCH_EMBEDDER to the former one, or name another ANABRANCH_HOME for this one"
+    journal.pin("model", embedder.model, way_out)
+    index = EdgeIndex.open(home / "index", generation=GENERATION, model=embedder.model, dimension=embedder.dimension)
+    runtime = Embedded(topology(embedder, index, settings.max_text), journal, index, PATIENCE)
+    localizer = StateLocalizer(
+        normalize=lambda given: Normalize(given, index, settings.max_text),
+        localize=LocalizeState(index),
+        embedder=embedder,
+        store=runtime.store,
+    )
+    return _Plane(runtime, Recall(index, embedder, localizer), index, own.close if own else lambda: None)
+
+
+@asynccontextmanager
+async def open_memory(
+    settings: Settings,
+    *,
+    wait: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    embedder: Embedder | None = None,
+) -> AsyncIterator[Memory]:
+    """Open the memory that the settings name; with ``wait``, first finish what is pending.
+
+    ``embedder`` stands in for the one that the settings name (a benchmark shares a warm one between homes).
+
+    Raises:
+        HomeBusy: if another process owns the home.
+        HomeUnusable: if the home cannot be used, or belongs to another version or model.
+        ModelMissing: if something is pending and the model is not there.
+    """
+    planes: list[_Plane] = []
+
+    def built() -> _Plane:
+        planes.append(_plane(settings, settings.home, journal, embedder))
+        return planes[-1]
+
+    async with AsyncExitStack() as stack:
+        try:
+            home = stack.enter_context(owned(settings.home))
+            journal = Journal(home / "log.sqlite")
+            stack.callback(journal.close)
+            memory = EmbeddedMemory(journal, built)
+            if wait:
+                await memory.run(progress)
+            yield memory
+        except (WrongHome, IndexMismatchError) as error:
+            raise HomeUnusable(str(error)) from error
+        finally:
+            for plane in planes:
+                await plane.close()

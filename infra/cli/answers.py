@@ -1,0 +1,53 @@
+"""Answers for people: hits as a table, a bundle as lines."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from infra.cli.output import console, when
+from schemas.recall import Bundle, Hit, Recalled
+
+
+def show_recalled(question: str, recalled: Recalled) -> None:
+    """Print the hits of a question as a table, best first."""
+    out = console()
+    out.print(Text(question, style="bold"))
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("turns", style="cyan", overflow="fold", max_width=24)
+    table.add_column("who, when", overflow="fold", max_width=28)
+    table.add_column("text", overflow="fold", ratio=1)
+    table.add_column("score", justify="right", style="green")
+    for rank, hit in enumerate(recalled.hits, start=1):
+        table.add_row(str(rank), ", ".join(hit.turn_ids), _said(hit), Text(hit.text), f"{hit.score:.3f}")
+    if recalled.hits:
+        out.print(table)
+    else:
+        out.print(Text("Nothing found.", style="dim"))
+    out.print(Text(_note(recalled), style="yellow" if recalled.stale else "dim"))
+
+
+def _said(hit: Hit) -> Text:
+    return Text.assemble((hit.speaker or hit.kind.value, "magenta"), f"\n{when(hit.at)}")
+
+
+def _note(recalled: Recalled) -> str:
+    """Return how long it took and how fresh it is."""
+    stale = f"; stale: {recalled.behind} events are not in memory yet" if recalled.stale else ""
+    return f"{len(recalled.hits)} found in {recalled.took_ms:.0f} ms{stale}\n"
+
+
+def show_bundle(bundle: Bundle) -> None:
+    """Print the lines of a bundle with their turns and times."""
+    out = console()
+    placed = bundle.placement
+    where = f"continues {placed.parent_turn_id}" if placed.parent_turn_id else "opens a new branch"
+    out.print(Text(f"{where} ({placed.rule.value}), {bundle.tokens} tokens", style="bold"))
+    for line in bundle.lines:
+        head = (
+            (f"{line.part.value:<10} ", "dim"),
+            (f"{', '.join(line.turn_ids)} ", "cyan"),
+            (f"{when(line.at)} ", "magenta"),
+        )
+        out.print(Text.assemble(*head, line.text))

@@ -1,0 +1,44 @@
+"""``doctor``: what is configured, what answers, what does not match, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+from rich.text import Text
+
+from infra.cli import output
+from infra.cli.arguments import JsonOption
+from infra.cli.checks import Check, Verdict, encoder, local
+from infra.cli.session import session_of
+from infra.errors import MissingError
+
+_STYLE = {Verdict.FINE: "green", Verdict.ODD: "yellow", Verdict.WRONG: "bold red"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: anabranch doctor")(doctor)
+
+
+def doctor(context: typer.Context, *, as_json: JsonOption = False) -> None:
+    """Look at versions, settings, home, disk and encoder. Changes nothing; exit code 3 if something is wrong."""
+    session = session_of(context)
+    settings = session.settings()
+    checks = [*local(settings)]
+    for check in checks:
+        _show(check, as_json=as_json)
+    checks.append(session.run(encoder(settings)))
+    _show(checks[-1], as_json=as_json)
+    if any(check.verdict is Verdict.WRONG for check in checks):
+        raise typer.Exit(MissingError.exit_code)
+
+
+def _show(check: Check, *, as_json: bool) -> None:
+    if as_json:
+        output.json_line(asdict(check))
+        return
+    line = Text.assemble((f"{check.verdict.value:<6}", _STYLE[check.verdict]), f"{check.name:<10}", check.found)
+    output.console().print(line, soft_wrap=True)
+    if check.advice:
+        output.console().print(Text(f"{'':<16}→ {check.advice}"), soft_wrap=True)

@@ -1,0 +1,100 @@
+"""``ingest``: conversations into the log, and through the stages into memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from infra.cli.arguments import parse_space
+from infra.cli.progress import Bar
+from infra.cli.session import Session, session_of
+from infra.importers import Format, Imported, read
+from infra.memory_api import Memory, Sums
+from schemas.space import Space
+from stages.contract import Unavailable
+
+LETTERED: Final = 4
+"""Exit code: done, but some turns were lettered."""
+_EVENTS: Final = 4096
+_BYTES: Final = 16 * 1024 * 1024
+"""Published at a time: each space of a batch costs one write to the disk, and memory stays small."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: anabranch ingest chat.jsonl --format jsonl --space acme/mia")(ingest)
+
+
+def ingest(
+    context: typer.Context,
+    *,
+    path: Annotated[Path, typer.Argument(help="A file, or a folder of such files; .gz is read too.")],
+    kind: Annotated[Format, typer.Option("--format", help="What the file holds.")],
+    space: Annotated[
+        Space | None,
+        typer.Option(
+            metavar="TENANT/SPACE",
+            parser=parse_space,
+            help="For jsonl: the space of all lines. Refused for the others.",
+        ),
+    ] = None,
+) -> None:
+    """Publish turns and process them until nothing is pending.
+
+    Doing it again changes nothing: turns that are known are counted as duplicates.
+    """
+    session = session_of(context)
+    events = read(path, kind, space)
+    first = list(islice(events, 1))  # a path that can't be read fails before models load
+    sums = session.run(_ingest(session, chain(first, events)))
+    if sums.lettered:
+        session.messages.print(f"{sums.lettered} lettered: `anabranch letters list` says why.")
+        raise typer.Exit(LETTERED)
+
+
+async def _ingest(session: Session, events: Iterator[Imported]) -> Sums:
+    """Return the sums of this run; what an earlier run left pending is finished first and is not in them."""
+    async with session.memory(wait=True) as memory:
+        before = memory.sums()
+        try:
+            await _publish(session, memory, events)
+            with Bar(session.messages, "remembering") as bar:
+                await memory.run(bar.show)
+        except Unavailable:
+            typer.echo(str(memory.sums() - before))
+            raise
+        sums = memory.sums() - before
+    typer.echo(str(sums))
+    return sums
+
+
+async def _publish(session: Session, memory: Memory, events: Iterator[Imported]) -> None:
+    """Append the events, in the order of each space."""
+    published = 0
+    for batch in _batches(events):
+        by_space: defaultdict[Space, list[bytes]] = defaultdict(list)
+        for event in batch:
+            by_space[event.space_key].append(event.payload)
+        for key, payloads in by_space.items():
+            await memory.publish(key, payloads)
+        published += len(batch)
+        if session.messages.is_terminal:
+            session.messages.print(f"published {published:,}", end="\r")
+
+
+def _batches(events: Iterable[Imported]) -> Iterator[list[Imported]]:
+    batch: list[Imported] = []
+    size = 0
+    for event in events:
+        batch.append(event)
+        size += len(event.payload)
+        if len(batch) >= _EVENTS or size >= _BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

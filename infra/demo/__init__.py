@@ -1,0 +1,1 @@
+"""A bundled conversation of our own, and what one may ask about it."""

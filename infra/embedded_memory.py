@@ -1,0 +1,182 @@
+"""The embedded mode behind the ``Memory`` interface: one home, one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
+from typing import Protocol
+
+from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
+from infra.progress import Tracker
+from schemas.letter import Letter
+from schemas.memory import OutcomeRow, OutcomeState, Row
+from schemas.recall import Bundle, ContextInput, Question, Recalled
+from schemas.space import Space
+from stages.recall import Recall, Standing
+from streams.codec import peek, revision
+from streams.embedded import Embedded
+from streams.journal import Journal
+from streams.state import HEADER, load
+
+STAGES = ("normalize", "localize_state", "extract_per_view", "route", "commit")
+"""In the order of the flow; a report needs no models, so it does not build the topology."""
+
+_TOPICS = {
+    "normalize": "turns",
+    "localize_state": "turns.normalized",
+    "extract_per_view": "turns.localized",
+    "route": "turns.extracted",
+    "commit": "turns.routed",
+}
+
+
+class Plane(Protocol):
+    """What needs models and the index; built when first used."""
+
+    @property
+    def runtime(self) -> Embedded:
+        """The stages."""
+        ...
+
+    @property
+    def recall(self) -> Recall:
+        """The read side."""
+        ...
+
+
+@dataclass(slots=True)
+class EmbeddedMemory:
+    """Implements ``infra.memory_api.Memory`` on a journal and an index in process."""
+
+    journal: Journal
+    build: Callable[[], Plane]
+    _plane: Plane | None = field(default=None)
+
+    @property
+    def plane(self) -> Plane:
+        """Models, index, stages and read side."""
+        if self._plane is None:
+            self._plane = self.build()
+        return self._plane
+
+    async def publish(self, space: Space, payloads: Sequence[bytes]) -> None:
+        """Append events to the log; they are on the disk when this returns."""
+        self.journal.append(space, payloads)
+
+    async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
+        """Process the log until every event has its outcome; with nothing pending no model is loaded."""
+        if not any(self.journal.pending(_TOPICS[stage], stage) for stage in STAGES):
+            return
+        lags = {stage: self.journal.total_lag(_TOPICS[stage], stage) for stage in STAGES}
+        await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
+
+    def sums(self) -> Sums:
+        """Return where all events of all spaces are."""
+        return _added([self._sums(space) for space in self.journal.spaces()])
+
+    def _sums(self, space: Space) -> Sums:
+        entered = self.journal.header("normalize", space).counts
+        left = self.journal.header("commit", space).counts
+        published = self.journal.logged(space)
+        lettered = entered.alone + left.lettered
+        pending = published - left.emitted - lettered - entered.duplicates
+        return Sums(published, left.emitted, lettered, entered.duplicates, 0, pending)
+
+    async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
+        """Answer a question with cited evidence."""
+        began = perf_counter()
+        behind = self._sums(space).pending
+        stale = behind > 0 if after is None else not self._has_outcome(space, after)
+        found = await self.plane.recall.recall(space, question, Standing(stale=stale, behind=behind))
+        return found.model_copy(update={"took_ms": round(1000 * (perf_counter() - began), 3)})
+
+    def _has_outcome(self, space: Space, token: str) -> bool:
+        """Say whether the event that a causal token names (a turn id, ``id@revision`` or an event id) has ended."""
+        ended = self.journal.committed_offset(space)
+        seen = [record for record in self.journal.naming(space, _event_id(token)) if _is_named(record.body, token)]
+        return bool(seen) and seen[-1].offset <= ended
+
+    async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
+        """Return the bundle E_t for a text that is not published."""
+        return await self.plane.recall.context(space, request, budget)
+
+    def turns(self, space: Space) -> Iterator[TurnState]:
+        """Return each distinct turn id of a space, in the order of the log."""
+        ended = self._outcomes(space)
+        refused = {letter.turn_id: letter for letter in self.journal.letters(space) if letter.turn_id is not None}
+        known = dict.fromkeys(peek(record.body).event_id for record in self.journal.read_log(space, 0, -1))
+        for turn_id in known:
+            if turn_id is None:
+                continue
+            outcome, letter = ended.get(turn_id), refused.get(turn_id)
+            if outcome is not None:
+                reason = letter.reason if letter and outcome.state is OutcomeState.LETTERED else outcome.reason
+                yield TurnState(turn_id, outcome.position, outcome.state, reason)
+            elif letter is not None:
+                yield TurnState(turn_id, None, OutcomeState.LETTERED, letter.reason)
+            else:
+                yield TurnState(turn_id, None, None, None)
+
+    def _outcomes(self, space: Space) -> dict[str, OutcomeRow]:
+        """Return the outcome of each event id: committed once one of its positions is, else the newest."""
+        ended: dict[str, OutcomeRow] = {}
+        for row in self.journal.rows(space, "outcome "):
+            if not isinstance(row, OutcomeRow):
+                continue
+            known = ended.get(row.event_id)
+            if known is None or row.state is OutcomeState.COMMITTED or known.state is not OutcomeState.COMMITTED:
+                ended[row.event_id] = row
+        return ended
+
+    def rows(self, space: Space) -> Iterator[Row]:
+        """Return every row of memory of a space, ordered by row kind and key."""
+        return self.journal.rows(space)
+
+    def letters(self, space: Space | None = None) -> Iterator[Letter]:
+        """Return the letters of a space, or of all."""
+        return self.journal.letters(space)
+
+    def inspect(self, space: Space) -> SpaceStatus:
+        """Return where the stages stand in a space."""
+        entered = self.journal.header("normalize", space)
+        stages = tuple(self._status(stage, space) for stage in STAGES)
+        return SpaceStatus(
+            space=space,
+            position=entered.position,
+            watermark=self.journal.position("commit", space),
+            stages=stages,
+            letters=sum(1 for _ in self.journal.letters(space)),
+            sums=self._sums(space),
+        )
+
+    def _status(self, stage: str, space: Space) -> StageStatus:
+        saved = load(self.journal.state(stage, space))
+        sizes = {name: len(name) + len(data) for name, data in saved.parts.items() if name != HEADER}
+        vectors = sum(size for name, size in sizes.items() if name.startswith("vectors"))
+        return StageStatus(
+            stage=stage,
+            position=saved.header.position,
+            lag=self.journal.lag(_TOPICS[stage], stage, space),
+            state_bytes=sum(sizes.values()) - vectors + len(saved.header.model_dump_json()),
+            vector_bytes=vectors,
+        )
+
+
+def _silent(_progress: Progress) -> None:
+    """Show nothing."""
+
+
+def _added(all_sums: Sequence[Sums]) -> Sums:
+    return Sums(*(sum(getattr(sums, count.name) for sums in all_sums) for count in fields(Sums)))
+
+
+def _event_id(token: str) -> str:
+    """Return the id in a token; an ``@`` belongs to it unless a revision number follows."""
+    event_id, at, number = token.rpartition("@")
+    return event_id if at and number.isdigit() else token
+
+
+def _is_named(body: bytes, token: str) -> bool:
+    event_id = peek(body).event_id
+    return event_id == token or f"{event_id}@{revision(body)}" == token

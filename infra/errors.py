@@ -1,0 +1,49 @@
+"""Errors that end a command, as a small tree.
+
+::
+
+    AnabranchError
+    ├── UsageError       wrong use: an argument, a setting or an input file           exit code 2
+    └── MissingError     a service, a model or the home itself cannot be had          exit code 3
+        ├── ModelMissing a model is not on this machine; ``command`` brings it
+        ├── HomeBusy     another process owns the home
+        └── HomeUnusable the home cannot be made, read or written, or is another version's
+
+A message says what happened, to what, and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class AnabranchError(Exception):
+    """What a person can put right. ``exit_code`` is the command's."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UsageError(AnabranchError):
+    """Wrong use: an argument, a setting or an input file that cannot be what was meant."""
+
+
+class MissingError(AnabranchError):
+    """A service, a model or the home cannot be had."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class ModelMissing(MissingError):  # noqa: N818 - named for the condition, like `Unavailable`
+    """A model is not on this machine and may not be fetched. ``command`` is the one that brings it."""
+
+    def __init__(self, model: str, reason: str, command: str) -> None:
+        super().__init__(f"the model {model} is missing: {reason}\nTo bring it: {command}")
+        self.command = command
+
+
+class HomeBusy(MissingError):  # noqa: N818 - named for the condition, like `Unavailable`
+    """Another process owns the home of the embedded mode."""
+
+
+class HomeUnusable(MissingError):  # noqa: N818 - named for the condition, like `Unavailable`
+    """The home cannot be made, read or written, or was written by another version or for another model."""

@@ -1,0 +1,147 @@
+"""A memory as the command line sees it: whatever runs the stages gives this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+from infra.settings import Settings
+from schemas.letter import Letter
+from schemas.memory import OutcomeState, Row
+from schemas.recall import Bundle, ContextInput, Question, Recalled
+from schemas.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Counts of events. Always ``published = committed + lettered + duplicates + forgotten + pending``."""
+
+    published: int = 0
+    committed: int = 0
+    lettered: int = 0
+    duplicates: int = 0
+    forgotten: int = 0
+    pending: int = 0
+
+    def __sub__(self, before: Self) -> Sums:
+        """Return what happened between two counts."""
+        return Sums(
+            self.published - before.published,
+            self.committed - before.committed,
+            self.lettered - before.lettered,
+            self.duplicates - before.duplicates,
+            self.forgotten - before.forgotten,
+            self.pending - before.pending,
+        )
+
+    def __str__(self) -> str:
+        """Return the line that ``ingest`` ends with."""
+        return (
+            f"published={self.published} committed={self.committed} lettered={self.lettered} "
+            f"duplicates={self.duplicates} forgotten={self.forgotten} pending={self.pending}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: events with an outcome, of those there were at its start, and each stage's lag in events."""
+
+    done: int
+    total: int
+    lags: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """A distinct turn of a space; ``state`` is ``None`` while it is pending. Committed once one of its positions is."""
+
+    turn_id: str
+    position: int | None
+    state: OutcomeState | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageStatus:
+    """How far a stage is in a space (-1: nothing yet), and the size of its state in bytes."""
+
+    stage: str
+    position: int
+    lag: int
+    state_bytes: int
+    vector_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStatus:
+    """A space: its last position (-1: none), commit's watermark, its stages, its letters and its sums."""
+
+    space: Space
+    position: int
+    watermark: int
+    stages: tuple[StageStatus, ...]
+    letters: int
+    sums: Sums
+
+
+class Memory(Protocol):
+    """An open memory. One process holds it at a time."""
+
+    async def publish(self, space: Space, payloads: Sequence[bytes]) -> None:
+        """Append events to the log of a space, durably, in order."""
+        ...
+
+    async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
+        """Process until nothing is pending. May be cancelled at any time; the next run goes on.
+
+        Raises:
+            Unavailable: if a model or the index does not answer.
+        """
+        ...
+
+    def sums(self) -> Sums:
+        """Return the counts of everything that the log ever took."""
+        ...
+
+    async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
+        """Answer a question with evidence. ``after`` is a causal token: wait for it, or say how stale the answer is."""
+        ...
+
+    async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
+        """Return the bundle for a turn that is not published, within ``budget`` tokens."""
+        ...
+
+    def turns(self, space: Space) -> Iterator[TurnState]:
+        """Give each distinct turn of a space, by position, those without one last."""
+        ...
+
+    def rows(self, space: Space) -> Iterator[Row]:
+        """Give the rows of a space's memory, ordered by row kind and key."""
+        ...
+
+    def letters(self, space: Space | None = None) -> Iterator[Letter]:
+        """Give the letters of a space, or of all."""
+        ...
+
+    def inspect(self, space: Space) -> SpaceStatus:
+        """Return where a space stands."""
+        ...
+
+
+class Opener(Protocol):
+    """Opens the memory that the settings describe.
+
+    With ``wait`` what is pending is processed first, and ``progress`` hears of it; without, nothing is processed.
+    """
+
+    def __call__(
+        self, settings: Settings, *, wait: bool, progress: Callable[[Progress], None] | None
+    ) -> AbstractAsyncContextManager[Memory]:
+        """Take the lock, open, and give back at the end of the block.
+
+        Raises:
+            MissingError: if another process holds the home (its message names it), or the model is missing.
+        """
+        ...

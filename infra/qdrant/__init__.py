@@ -1,0 +1,6 @@
+"""The index on Qdrant. ``EdgeIndex`` runs the real engine in process; it serves stages, recall and the sink."""
+
+from infra.qdrant.edge import EdgeIndex
+from infra.qdrant.folder import IndexInUseError, IndexMismatchError
+
+__all__ = ["EdgeIndex", "IndexInUseError", "IndexMismatchError"]

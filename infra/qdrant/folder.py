@@ -1,0 +1,97 @@
+"""The folder of an embedded index: one owner, and a manifest that says what it holds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from infra.errors import MissingError, UsageError
+
+LAYOUT: Final = 1
+"""Rises when points are laid out in another way; another layout is another index."""
+
+_open_folders: set[Path] = set()
+
+
+class IndexMismatchError(UsageError):
+    """The folder holds an index of another generation, model or dimension than the one asked for."""
+
+
+class IndexInUseError(MissingError):
+    """The folder is open already: a shard has one owner."""
+
+
+class Manifest(BaseModel):
+    """What an index holds: the generation of decisions, the encoder by name and revision, and bytes of a vector."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    layout: Literal[1] = LAYOUT
+    generation: int
+    model: str
+    dimension: int
+
+    def __str__(self) -> str:
+        """Describe it for a message."""
+        return f"generation {self.generation}, model {self.model!r}, dimension {self.dimension}"
+
+
+def claim(folder: Path) -> Path:
+    """Note that this process has the folder open, and return its real path.
+
+    Raises:
+        IndexInUseError: if it has it open already.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    real = folder.resolve()
+    if real in _open_folders:
+        msg = f"the index in {real} is already open in this process (pid {os.getpid()}): close it there, or share it"
+        raise IndexInUseError(msg)
+    _open_folders.add(real)
+    return real
+
+
+def release(folder: Path) -> None:
+    """Note that the folder is closed."""
+    _open_folders.discard(folder)
+
+
+def check(folder: Path, wanted: Manifest) -> None:
+    """Compare the folder's manifest with what is wanted; a new folder gets it.
+
+    Raises:
+        IndexMismatchError: if it holds something else, or a shard that says nothing about itself.
+    """
+    path = folder / "manifest.json"
+    if not path.exists():
+        if any(folder.glob("shard/*")):
+            msg = f"{folder} holds an index without a manifest.json: move it away, then build the index again"
+            raise IndexMismatchError(msg)
+        _store(path, wanted)
+        return
+    if (held := _read(path)) != wanted:
+        msg = (
+            f"the index in {folder} is of {held}, but the settings ask for {wanted}: set ANABRANCH_EMBEDDER back to "
+            f"what the index holds, or build another one with `anabranch reindex --vectors`"
+        )
+        raise IndexMismatchError(msg)
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        msg = f"{path} cannot be read ({error.errors()[0]['msg']}): another version wrote it; build the index again"
+        raise IndexMismatchError(msg) from error
+
+
+def _store(path: Path, manifest: Manifest) -> None:
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        file.write(manifest.model_dump_json().encode())
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

@@ -1,0 +1,128 @@
+"""How a record lies in the index: its point, and what is read back from it.
+
+Payload: ``space``; ``tags`` (``kind turn``, ``owner u-42``, ``turn c1:17``, ``attribute diet``, ``subject Rex``,
+``branch 5``); ``since`` and ``until``; ``successor`` of a closed one; ``changed`` (position, successor) and ``left``
+once they are so; ``body``, the row as JSON, so that a recall needs no second store; ``brief``, the facts of a
+``Match``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+from qdrant_edge import Point, Record, SparseVector
+
+from infra.qdrant.bm25 import weights
+from infra.qdrant.shard import DENSE, SPARSE
+from infra.qdrant.statistics import Entry
+from schemas.memory import OPEN, RecordKind, RecordRow
+from stages.ports import Found, Match
+from stages.text.spoken import searched
+from stages.text.tokens import tokens
+
+Payload = Mapping[str, Any]
+Facts = tuple[RecordKind, str, int, str | None, int | None, str | None, str | None]
+"""What a ``Match`` shows beside id and score: kind, anchor, ``since``, owner, branch, parent, session."""
+
+FOUND_FIELDS: Final = ["body", "until", "successor", "changed", "left"]
+STATISTICS_FIELDS: Final = ["tags", "since"]
+
+
+def tag(name: str, value: object) -> str:
+    """Return the tag of a value; the name is one word, so a value can hold anything."""
+    return f"{name} {value}"
+
+
+def _tags(row: RecordRow) -> Iterator[str]:
+    yield tag("kind", row.kind.value)
+    yield tag("turn", row.provenance[0])  # the anchor
+    if row.owner is not None:
+        yield tag("owner", row.owner)
+    if row.branch is not None:
+        yield tag("branch", row.branch)
+    if row.key is not None:
+        yield tag("attribute", row.key.attribute)
+        if row.key.subject is not None:
+            yield tag("subject", row.key.subject)
+
+
+def payload(row: RecordRow) -> dict[str, Any]:
+    """Return the payload of a record that is neither closed nor marked.
+
+    Raises:
+        ValueError: if the row's text cannot be written as JSON (a lone surrogate).
+    """
+    parent = row.turn.placement.parent_turn_id if row.turn else None
+    brief = [row.kind.value, row.provenance[0], row.since, row.owner, row.branch, parent, row.session]
+    return {
+        "space": str(row.space),
+        "tags": list(_tags(row)),
+        "since": row.since,
+        "until": OPEN,
+        "brief": json.dumps(brief),
+        "body": row.model_dump_json(),
+    }
+
+
+def sparse(row: RecordRow) -> dict[int, int]:
+    """Return the BM25 weights of a record's text by dimension."""
+    return weights(row.space, tokens(searched(row)))
+
+
+def point(row: RecordRow, vector: bytes | None, weighed: Mapping[int, int], content: dict[str, Any]) -> Point:
+    """Return the point of a record; without a vector it is found by its words only."""
+    vectors: dict[str, Any] = {SPARSE: SparseVector(list(weighed), [float(value) for value in weighed.values()])}
+    if vector is not None:
+        vectors[DENSE] = floats(vector)
+    return Point(row.id, vectors, content)
+
+
+def floats(vector: bytes) -> list[float]:
+    """Return int8 components as floats that hold the same integers.
+
+    A sum of products of two such vectors, in any order, stays below 2^24 and so is exact in float32: a vector is at
+    most 127 + sqrt(d) / 2 long, so that no part of the sum is above 159^2 up to d = 4,096.
+    """
+    components: list[float] = np.frombuffer(vector, dtype=np.int8).astype(np.float32).tolist()
+    return components
+
+
+def entry(stored: Record) -> Entry:
+    """Return what the statistics count of a point."""
+    content = stored.payload or {}
+    kind = next(t for t in content["tags"] if t.startswith("kind "))
+    weighed = stored.vector.get(SPARSE) if isinstance(stored.vector, dict) else None
+    return RecordKind(kind[5:]), content["since"], weighed.indices if isinstance(weighed, SparseVector) else ()
+
+
+def facts(content: Payload) -> Facts:
+    """Return the facts of a match from a point's payload."""
+    kind, turn_id, since, owner, branch, parent, session = json.loads(content["brief"])
+    return RecordKind(kind), turn_id, since, owner, branch, parent, session
+
+
+def match(record_id: str, known: Facts, score: int) -> Match:
+    """Return a match."""
+    kind, turn_id, since, owner, branch, parent, session = known
+    return Match(record_id, kind, turn_id, since, score, owner, branch, parent, session)
+
+
+def parsed(content: Payload) -> RecordRow:
+    """Return the row of a point."""
+    return RecordRow.model_validate_json(content["body"])
+
+
+def found(row: RecordRow, content: Payload, as_of: int, score: int = 0) -> Found:
+    """Return a record with what had happened to it as of a position: later closings and marks are not there yet."""
+    until, changed, left = content["until"], content.get("changed"), content.get("left")
+    return Found(
+        record=row,
+        score=score,
+        until=until if until <= as_of else OPEN,
+        changed=(changed[0], changed[1]) if changed and changed[0] <= as_of else None,
+        left=left if left is not None and left <= as_of else None,
+        successor=content.get("successor") if until <= as_of else None,
+    )

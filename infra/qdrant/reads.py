@@ -1,0 +1,170 @@
+"""Exact reads of the shard: ranked in whole numbers, ties cut by id after fetching past them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from qdrant_edge import Query, ScoredPoint, SparseVector
+
+from infra.qdrant import bm25
+from infra.qdrant.batch import is_id
+from infra.qdrant.conditions import condition, of_space, selects_nothing
+from infra.qdrant.points import (
+    FOUND_FIELDS,
+    STATISTICS_FIELDS,
+    Facts,
+    Payload,
+    entry,
+    facts,
+    floats,
+    found,
+    match,
+    parsed,
+)
+from infra.qdrant.shard import DENSE, SPARSE, Shard
+from infra.qdrant.statistics import Entry, Statistics
+from schemas.memory import RecordRow
+from schemas.space import Space
+from stages.ports import Filter, Found, Match
+
+Ranked = list[tuple[str, int]]
+"""Record ids with their scores, ordered by (score descending, id)."""
+
+_SLACK: Final = 16
+"""Results asked for beyond the limit: ties of more at the cut are rare, and cost a second query."""
+
+_MATCHES: Final = 65_536
+"""Facts of matches kept in memory (about 25 MB): reading one costs 10 us, and a recall asks for a thousand."""
+
+_ROWS: Final = 4096
+"""Rows kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
+
+_Kept = TypeVar("_Kept")
+
+
+def _keep(kept: dict[str, _Kept], new: dict[str, _Kept], size: int) -> None:
+    """Add to what is kept, at most ``size``; those kept longest go."""
+    kept |= new
+    for record_id in list(islice(kept, max(0, len(kept) - size))):
+        del kept[record_id]
+
+
+def by_dot(score: float) -> int:
+    """Return a dot product of int8 vectors as the integer that it is."""
+    return round(score)
+
+
+def by_words(score: float) -> int:
+    """Return a BM25 sum, an integer of 4096ths, in thousandths."""
+    return bm25.thousandths(round(score))
+
+
+def _cut(points: Sequence[ScoredPoint], asked: int, limit: int, integer: Callable[[float], int]) -> Ranked | None:
+    """Return the ``limit`` best of what ``asked`` brought, or ``None`` if a tie may go on behind it."""
+    scored = sorted((-integer(point.score), str(point.id)) for point in points)
+    if len(points) == asked and scored[-1][0] == scored[limit - 1][0]:
+        return None
+    return [(record_id, -score) for score, record_id in scored[:limit]]
+
+
+@dataclass
+class Reads:
+    """What both ports of reading are made of. Rows and the facts of matches never change, so they are kept."""
+
+    shard: Shard
+    statistics: Statistics = field(init=False)
+    _facts: dict[str, Facts] = field(default_factory=dict)
+    _rows: dict[str, RecordRow] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Let the statistics read their spaces from the shard."""
+        self.statistics = Statistics(self._entries)
+
+    def _entries(self, space: Space) -> list[Entry]:
+        return [entry(point) for point in self.shard.all(of_space(space), STATISTICS_FIELDS)]
+
+    def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
+        """Rank by dot product, for each vector."""
+        return self._ranked(where, [Query.Nearest(floats(vector), DENSE) for vector in vectors], limit, by_dot)
+
+    def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
+        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+        asked = [self._values(where, tokens) for tokens in queries]
+        wanted = [Query.Nearest(SparseVector(list(v), [float(x) for x in v.values()]), SPARSE) for v in asked if v]
+        ranked = iter(self._ranked(where, wanted, limit, by_words))
+        return [next(ranked) if values else [] for values in asked]
+
+    def _values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
+        corpus = self.statistics.of(where.space)
+        holding = partial(corpus.holding, where.kinds, where.as_of)
+        return bm25.query(where.space, tokens, corpus.count(where.kinds, where.as_of), holding)
+
+    def _ranked(
+        self, where: Filter, queries: Sequence[Query], limit: int, integer: Callable[[float], int]
+    ) -> list[Ranked]:
+        if limit < 1 or selects_nothing(where):
+            return [[] for _ in queries]
+        ranked: dict[int, Ranked] = {}
+        asked = limit + _SLACK
+        while open_ := [number for number in range(len(queries)) if number not in ranked]:
+            results = self.shard.query(condition(where), [queries[number] for number in open_], asked)
+            for number, points in zip(open_, results, strict=True):
+                if (cut := _cut(points, asked, limit, integer)) is not None:
+                    ranked[number] = cut
+            asked *= 4
+        return [ranked[number] for number in range(len(queries))]
+
+    def newest(self, where: Filter, limit: int) -> Ranked:
+        """Return the newest records with score 0, ordered by (-since, id)."""
+        if limit < 1 or selects_nothing(where):
+            return []
+        asked = limit + _SLACK
+        while True:
+            points = self.shard.newest(condition(where), asked)
+            order = sorted((-int(point.order_value or 0), str(point.id)) for point in points)
+            if len(points) < asked or order[-1][0] != order[limit - 1][0]:
+                return [(record_id, 0) for _, record_id in order[:limit]]
+            asked *= 4
+
+    def found(self, ranked: Sequence[Ranked], as_of: int) -> list[list[Found]]:
+        """Return the records of ranked ids with what had happened to them; each is read once."""
+        ids = {record_id for hits in ranked for record_id, _ in hits}
+        contents = self.shard.retrieve(sorted(ids), FOUND_FIELDS)
+        rows = self._parsed(contents)
+        return [[found(rows[key], contents[key], as_of, score) for key, score in hits] for hits in ranked]
+
+    def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
+        """Return the records of these ids that are in the space as of then, in the order asked."""
+        ids = sorted({record_id for record_id in record_ids if is_id(record_id)})
+        points = self.shard.retrieve(ids, [*FOUND_FIELDS, "space", "since"])
+        contents = {key: content for key, content in points.items() if _visible(content, space, as_of)}
+        rows = self._parsed(contents)
+        return [found(rows[key], contents[key], as_of) for key in record_ids if key in contents]
+
+    def _parsed(self, contents: dict[str, dict[str, Any]]) -> dict[str, RecordRow]:
+        rows = {key: self._rows.get(key) or parsed(content) for key, content in contents.items()}
+        _keep(self._rows, rows, _ROWS)
+        return rows
+
+    def matched(self, ranked: Ranked) -> list[Match]:
+        """Return the matches of ranked ids."""
+        unknown = [record_id for record_id, _ in ranked if record_id not in self._facts]
+        known = {record_id: self._facts[record_id] for record_id, _ in ranked if record_id in self._facts}
+        read = {key: facts(content) for key, content in self.shard.retrieve(unknown, ["brief"]).items()}
+        _keep(self._facts, read, _MATCHES)
+        known |= read
+        return [match(record_id, known[record_id], score) for record_id, score in ranked]
+
+    def written(self, ids: Iterable[str]) -> None:
+        """Forget what is kept of records that are written (again)."""
+        for record_id in ids:
+            self._facts.pop(record_id, None)
+            self._rows.pop(record_id, None)
+
+
+def _visible(content: Payload, space: Space, as_of: int) -> bool:
+    return bool(content["space"] == space and content["since"] <= as_of)

@@ -1,0 +1,134 @@
+"""Settings from the environment and an optional TOML file. The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from infra.errors import UsageError
+
+PREFIX: Final = "ANABRANCH_"
+_LATER: Final = "is known, but this version does not work with it yet: unset it"
+
+# TID251: this module alone reads the environment, so that all else can be built and tested without it
+_ENVIRONMENT: Mapping[str, str] = os.environ  # noqa: TID251
+
+
+def _default_home() -> Path:
+    """Return where the platform keeps an application's data."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "anabranch"
+    if sys.platform == "win32":
+        return Path(_ENVIRONMENT.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "anabranch"
+    return Path(_ENVIRONMENT.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "anabranch"
+
+
+class Settings(BaseSettings):
+    """What can be set, as ``ANABRANCH_NAME`` or as ``name`` in the TOML file; the environment wins.
+
+    The file is the one that ``ANABRANCH_CONFIG`` names, else ``config.toml`` in the home, if it is there.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    home: Annotated[Path, Field(description="folder of the embedded data")] = Field(default_factory=_default_home)
+    embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER or hash")] = (
+        "sentence-transformers:all-MiniLM-L6-v2"
+    )
+    max_text: Annotated[int, Field(ge=1, le=1_000_000, description="longest text of a turn, in characters")] = 65_536
+    threads: Annotated[
+        int | None, Field(ge=1, le=1024, description="threads of the encoder; unset: its own choice")
+    ] = None
+    kafka: Annotated[str | None, Field(description="bootstrap servers")] = None
+    qdrant_url: Annotated[str | None, Field(description="a Qdrant server")] = None
+    language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+    reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("embedder")
+    @classmethod
+    def _known(cls, embedder: str) -> str:
+        kind, _, name = embedder.partition(":")
+        if kind == "openai":
+            msg = f"{embedder!r} {_LATER}, or use sentence-transformers:NAME_OR_FOLDER"
+            raise ValueError(msg)
+        if embedder != "hash" and (kind != "sentence-transformers" or not name):
+            msg = "write sentence-transformers:NAME_OR_FOLDER or hash"
+            raise ValueError(msg)
+        return embedder
+
+    @field_validator("kafka", "qdrant_url", "language_model", "reranker")
+    @classmethod
+    def _later(cls, value: str | None) -> str | None:
+        if value is not None:
+            raise ValueError(_LATER)
+        return value
+
+
+def load_settings() -> Settings:
+    """Read environment and file.
+
+    Raises:
+        UsageError: naming each wrong value and the variable or file that holds it.
+    """
+    file = config_file()
+    if file is not None and not file.is_file():
+        msg = f"ANABRANCH_CONFIG names {file}, and there is no such file"
+        raise UsageError(msg)
+
+    class WithFile(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
+            file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            toml = () if file is None else (TomlConfigSettingsSource(settings_cls, file),)
+            return (init_settings, env_settings, *toml)
+
+    try:
+        return Settings.model_construct(**dict(WithFile()))
+    except ValidationError as error:
+        raise UsageError(_explained(error, file)) from None
+    except (OSError, ValueError) as error:
+        msg = f"the settings file {file} can't be read: {error}"
+        raise UsageError(msg) from None
+
+
+def config_file() -> Path | None:
+    """Return the TOML file to read: the one named by ``ANABRANCH_CONFIG``, else the home's own if it is there."""
+    if named := _ENVIRONMENT.get(f"{PREFIX}CONFIG"):
+        return Path(named).expanduser()
+    home = Path(_ENVIRONMENT.get(f"{PREFIX}HOME") or _default_home()).expanduser()
+    return home / "config.toml" if (home / "config.toml").is_file() else None
+
+
+def unknown_variables() -> list[str]:
+    """Return variables that begin with ``ANABRANCH_`` and set nothing: most likely typing errors."""
+    known = {f"{PREFIX}{name.upper()}" for name in (*Settings.model_fields, "config")}
+    return sorted(name for name in _ENVIRONMENT if name.startswith(PREFIX) and name not in known)
+
+
+def _explained(error: ValidationError, file: Path | None) -> str:
+    lines = []
+    for problem in error.errors():
+        name = str(problem["loc"][0])
+        variable = f"{PREFIX}{name.upper()}"
+        where = variable if _ENVIRONMENT.get(variable) else f"{name} in {file}"
+        known = ", ".join(Settings.model_fields)
+        what = f"no such setting; known are {known}" if problem["type"] == "extra_forbidden" else problem["msg"]
+        lines.append(f"{where}: {what.removeprefix('Value error, ')}")
+    return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""``doctor`` on homes that are well, and on homes that are not."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from infra.cli.app import app
+from infra.cli.session import Session
+from infra.home import owned
+from infra.settings import Settings
+
+
+def doctor(home: Path, embedder: str = "hash") -> tuple[int, dict[str, Any]]:
+    session = Session(settings=lambda: Settings(home=home, embedder=embedder))
+    result = CliRunner().invoke(app, ["doctor", "--json"], obj=session)
+    return result.exit_code, {check["name"]: check for check in map(json.loads, result.stdout.splitlines())}
+
+
+def test_a_home_that_is_not_there_yet_is_fine_and_stays_away(tmp_path: Path) -> None:
+    code, checks = doctor(tmp_path / "new")
+    assert code == 0
+    assert {name: check["verdict"] for name, check in checks.items()} == {
+        "versions": "ok", "settings": "ok", "home": "ok", "disk": "ok", "encoder": "ok"
+    } or checks["disk"]["verdict"] == "odd"  # fmt: skip
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_home_in_use_is_named_with_its_process(tmp_path: Path) -> None:
+    with owned(tmp_path / "home"):
+        code, checks = doctor(tmp_path / "home")
+    assert (code, checks["home"]["verdict"]) == (0, "odd")
+    assert "in use by process" in checks["home"]["found"]
+
+
+def test_a_home_of_another_model_is_wrong_and_both_are_named(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "log.sqlite")
+    database.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    database.execute("INSERT INTO meta VALUES ('model', 'other@1')")
+    database.commit()
+    database.close()
+    code, checks = doctor(tmp_path)
+    assert (code, checks["encoder"]["verdict"]) == (3, "wrong")
+    assert "hash@1" in checks["encoder"]["found"]
+    assert "other@1" in checks["encoder"]["found"]
+    assert "ANABRANCH_EMBEDDER" in checks["encoder"]["advice"]
+
+
+def test_a_model_that_is_missing_is_wrong(tmp_path: Path) -> None:
+    code, checks = doctor(tmp_path, "sentence-transformers:./no-such-model")
+    assert (code, checks["encoder"]["verdict"]) == (3, "wrong")
+    assert "no such folder" in checks["encoder"]["found"]
+
+
+def test_a_variable_that_sets_nothing_is_odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_EMBEDER", "hash")
+    code, checks = doctor(tmp_path)
+    assert (code, checks["settings"]["verdict"]) == (0, "odd")
+    assert "ANABRANCH_EMBEDER" in checks["settings"]["found"]
+
+
+def test_a_home_that_is_a_file_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, checks = doctor(tmp_path / "file")
+    assert (code, checks["home"]["verdict"]) == (3, "wrong")
