@@ -67,7 +67,7 @@ class Found:
 
     ``until`` is the position at which it was closed (``OPEN`` if not), ``changed`` its change mark
     (position, successor) and ``left`` the position at which it left working memory, if they are at or before the
-    position read as of.
+    position read as of. ``successor`` is the record that corrected a closed one, where the index can tell.
     """
 
     record: RecordRow
@@ -75,6 +75,7 @@ class Found:
     until: int = field(default=2**53 - 1)
     changed: tuple[int, str] | None = None
     left: int | None = None
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

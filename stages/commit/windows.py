@@ -10,6 +10,7 @@ from schemas.header import record_id
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
 from schemas.turn import Speaker
+from stages.text.spoken import spoken
 
 TURN_BYTES = 500
 """Bytes of each turn that a window shows: three of them fit an encoder of 256 word pieces in most languages."""
@@ -30,7 +31,7 @@ class WindowTurn(Model):
     @property
     def line(self) -> str:
         """The turn as one line of a window."""
-        return f"{self.speaker.label}: {self.text}"
+        return spoken(self.speaker, self.text)
 
 
 def window_turn(extracted: Extracted) -> WindowTurn:

@@ -242,9 +242,7 @@ def test_the_ends_of_time_leave_an_expression_out(at: datetime, hours: int) -> N
             assert mention.interval.start < mention.interval.end
 
 
-@pytest.mark.parametrize(
-    "piece", ["last ", "May 5 to ", "two weeks ", "since ", "1 ", "\n\n", "前年", "the end of "]
-)
+@pytest.mark.parametrize("piece", ["last ", "May 5 to ", "two weeks ", "since ", "1 ", "\n\n", "前年", "the end of "])
 def test_a_long_text_is_read_in_one_pass(piece: str) -> None:
     # Quadratic work on this would take minutes, not the test's second or two.
     text = "It is 5" + piece * 6_000 + " yesterday"

@@ -1,0 +1,132 @@
+"""The state of the stage: the last turns, the tips of recent branches, the people, and the turns' vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeVar
+
+from pydantic import TypeAdapter
+
+from stages.contract import WINDOW
+from stages.localize_state.nodes import Person, Seen, Tip, Vector
+from stages.ring import CHUNK, Ring
+
+SEEN_BYTES = 27_000
+TIP_BYTES = 18_000
+PERSON_BYTES = 14_000
+"""Shares of the 64 KB of a state. With usual ids 64 turns, some 50 tips and 60 people fit; very long ids get fewer."""
+
+MOST_TIPS = 64
+"""Branches whose newest turn is remembered (ArborMem's recently active states); older ones come from reads."""
+
+_BUCKETS = 64
+"""Tips and people are stored in this many parts, so that a turn writes two of each, under 1 KB."""
+
+_Kept = TypeVar("_Kept", Seen, Tip, Person)
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """What a space's turns looked like lately. All are in the order of their positions, newest last."""
+
+    window: Ring[Seen] = field(default_factory=Ring)
+    vectors: Ring[Vector] = field(default_factory=Ring)
+    tips: tuple[Tip, ...] = ()
+    people: tuple[Person, ...] = ()
+
+    def grown(self, seen: Seen, vector: bytes, tip: Tip | None, person: Person | None) -> Self:
+        """Return the forest with one more turn, its branch's tip and its speaker.
+
+        The window loses whole chunks, so that its oldest part is dropped and not written again: 64 to 71 turns.
+        """
+        window = _within((*self.window, seen), SEEN_BYTES)
+        oldest = max((seen.position - WINDOW + 1) // CHUNK * CHUNK, window[0].position if window else 0)
+        return replace(
+            self,
+            window=Ring(window).push(keep_from=oldest),
+            vectors=self.vectors.push(Vector(position=seen.position, vector=vector), keep_from=oldest),
+            tips=self.tips if tip is None else _with_tip(self.tips, tip),
+            people=self.people if person is None else _with_person(self.people, person),
+        )
+
+    def renamed(self, old: str, new: str, position: int) -> Self:
+        """Return the forest in which who was called ``old`` is called ``new``; strangers change nothing."""
+        known = next((person for person in self.people if person.name == old), None)
+        if known is None:
+            return self
+        people = tuple(person for person in self.people if person.name != new)
+        renamed = sized(known.model_copy(update={"name": new, "position": position}))
+        return replace(self, people=_with_person(people, renamed))
+
+    def turn(self, turn_id: str) -> Seen | None:
+        """Return the newest turn of the window with this id."""
+        return next((seen for seen in reversed(self.window.entries) if seen.turn_id == turn_id), None)
+
+    def turn_at(self, position: int) -> Seen | None:
+        """Return the turn of the window at this position."""
+        return next((seen for seen in self.window if seen.position == position), None)
+
+    def parts(self) -> Mapping[str, bytes]:
+        """Return the state as named parts; ``vectors-N`` hold the int8 vectors."""
+        return {
+            **self.window.parts("window"),
+            **self.vectors.parts("vectors"),
+            **_parts("tips", self.tips, [tip.branch for tip in self.tips], _TIPS),
+            **_parts("people", self.people, [person.key for person in self.people], _PEOPLE),
+        }
+
+    @classmethod
+    def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
+        """Build the state from its parts.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
+        return cls(
+            window=Ring[Seen].from_parts("window", parts, Seen),
+            vectors=Ring[Vector].from_parts("vectors", parts, Vector),
+            tips=_read("tips", parts, _TIPS),
+            people=_read("people", parts, _PEOPLE),
+        )
+
+
+_TIPS: TypeAdapter[tuple[Tip, ...]] = TypeAdapter(tuple[Tip, ...])
+_PEOPLE: TypeAdapter[tuple[Person, ...]] = TypeAdapter(tuple[Person, ...])
+
+
+def sized(item: _Kept) -> _Kept:
+    """Return ``item`` with the bytes of its JSON noted, so that budgets need no second look."""
+    return item.model_copy(update={"size": len(item.model_dump_json().encode())})
+
+
+def _within(items: Iterable[_Kept], budget: int) -> tuple[_Kept, ...]:
+    """Drop the oldest until the rest fits."""
+    kept = list(items)
+    total = sum(item.size for item in kept)
+    while kept and total > budget:
+        total -= kept.pop(0).size
+    return tuple(kept)
+
+
+def _with_tip(tips: tuple[Tip, ...], tip: Tip) -> tuple[Tip, ...]:
+    others = tuple(other for other in tips if other.branch != tip.branch)
+    return _within((*others, tip), TIP_BYTES)[-MOST_TIPS:]
+
+
+def _with_person(people: tuple[Person, ...], person: Person) -> tuple[Person, ...]:
+    return _within((*(other for other in people if other.key != person.key), person), PERSON_BYTES)
+
+
+def _parts(
+    name: str, items: tuple[_Kept, ...], keys: list[int], adapter: TypeAdapter[tuple[_Kept, ...]]
+) -> dict[str, bytes]:
+    buckets: dict[int, list[_Kept]] = {}
+    for item, key in zip(items, keys, strict=True):
+        buckets.setdefault(key % _BUCKETS, []).append(item)
+    return {f"{name}-{bucket}": adapter.dump_json(tuple(kept)) for bucket, kept in buckets.items()}
+
+
+def _read(name: str, parts: Mapping[str, bytes], adapter: TypeAdapter[tuple[_Kept, ...]]) -> tuple[_Kept, ...]:
+    found = [item for key, data in parts.items() if key.startswith(f"{name}-") for item in adapter.validate_json(data)]
+    return tuple(sorted(found, key=lambda item: item.position))

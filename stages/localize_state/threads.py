@@ -1,0 +1,80 @@
+"""Branches as candidates: a recently active one by its tip, an older one by its newest turn that a read found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stages.localize_state.anchors import node_of, path_of
+from stages.localize_state.incoming import Incoming
+from stages.localize_state.nodes import Node, Seen, Tip, digest
+from stages.localize_state.reads import Hit
+from stages.localize_state.signals import signs
+from stages.text.similarity import dots, permille
+from stages.text.tokens import content_tokens
+
+_TIPS_LOOKED_AT = 24
+"""Tips that compete by themselves; a branch silent for longer comes back through the reads if its words do."""
+
+
+@dataclass(slots=True)
+class Thread:
+    """A branch that a turn may go on with, at ``target``.
+
+    ``age`` counts branches that were active later (0 = the active one), ``cosine`` is the best of its turns in
+    thousandths, ``near`` that of its newest turn if its vector is at hand; ``path``
+    describes a branch that only records know.
+    """
+
+    target: Node
+    age: int
+    tokens: set[str]
+    signs: int = 0
+    session: int = 0
+    cosine: int = 0
+    near: int | None = None
+    path: str = ""
+
+
+def recent(turn: Incoming, tips: Sequence[Tip], window: Iterable[Seen], vectors: Mapping[int, bytes]) -> list[Thread]:
+    """Return the recently active branches, the active one first."""
+    newest = [tip for tip in reversed(tips) if tip.turn_id != turn.turn_id][:_TIPS_LOOKED_AT]
+    gathered = {tip.branch: _of_tip(tip, age) for age, tip in enumerate(newest)}
+    seen = [one for one in window if one.branch in gathered and one.position in vectors]
+    products = dots(turn.vector, [vectors[one.position] for one in seen])
+    for one, product in zip(seen, products, strict=True):
+        thread = gathered[one.branch]
+        thread.cosine = max(thread.cosine, permille(product))
+        if one.position == thread.target.position:
+            thread.near = permille(product)
+    return list(gathered.values())
+
+
+def joined(threads: Sequence[Thread], hits: Sequence[Hit], tips: Sequence[Tip]) -> list[Thread]:
+    """Add what reads found: to its branch if that is a candidate, else as a candidate behind the others."""
+    by_branch = {thread.target.branch: thread for thread in threads}
+    known = {tip.branch: tip for tip in tips}
+    for hit in hits:
+        node = node_of(hit.record)
+        if node is None:
+            continue
+        thread = by_branch.get(node.branch)
+        if thread is None:
+            tip = known.get(node.branch)
+            thread = _of_tip(tip, len(by_branch)) if tip else _of_hit(hit, node, len(by_branch))
+            by_branch[node.branch] = thread
+        elif thread.path and node.position > thread.target.position:
+            thread.target, thread.path = node, path_of(hit.record)
+        thread.cosine = max(thread.cosine, hit.cosine)
+        thread.tokens.update(content_tokens(hit.record.text))
+    return list(by_branch.values())
+
+
+def _of_tip(tip: Tip, age: int) -> Thread:
+    return Thread(tip, age, set(tip.tokens), tip.signs, tip.session)
+
+
+def _of_hit(hit: Hit, node: Node, age: int) -> Thread:
+    record = hit.record
+    session = digest(record.session) if record.session else 0
+    return Thread(node, age, set(), signs(record.text), session, path=path_of(record))
