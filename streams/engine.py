@@ -68,10 +68,14 @@ class Engine(Generic[In, Out, State]):
     limit: Limit = field(default_factory=Limit)
     _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
     _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
+    _glanced: dict[Space, dict[int, In | None]] = field(default_factory=dict)
 
     async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
         """Let the stage warm its caches for what has arrived; no effect on results."""
-        messages = [message for record in records if (message := self._glance(space, record)) is not None]
+        glanced = {record.offset: self._glance(space, record) for record in records}
+        if not self.is_first:
+            self._glanced[space] = glanced
+        messages = [message for message in glanced.values() if message is not None]
         before = self._arrived.get(space, ())
         self._arrived[space] = messages[-NEIGHBOURS:]
         try:
@@ -83,7 +87,7 @@ class Engine(Generic[In, Out, State]):
         if record.marker:
             return None
         if self.is_first:
-            numbered = number(record, space, 0)
+            numbered = number(record, space, 0)  # its position is not known yet, so it is numbered again
             return None if isinstance(numbered, Refused) else numbered  # type: ignore[return-value]  # In is Numbered
         try:
             return self.node.source.codec.decode(record.body)
@@ -117,6 +121,8 @@ class Engine(Generic[In, Out, State]):
         except BaseException:
             self.evict(space)  # what is in memory may be ahead of what is durable
             raise
+        finally:
+            self._glanced.pop(space, None)
 
     async def _lane(self, space: Space) -> Lane[State]:
         if space not in self._lanes:
@@ -167,7 +173,8 @@ class Engine(Generic[In, Out, State]):
         elif record.marker:
             await self._mark(lane, record, self._decode(record, header))
         else:
-            await self._decide(lane, record, header, self._decode(record, header))
+            seen = self._glanced.get(lane.space, {}).pop(record.offset, None)
+            await self._decide(lane, record, header, self._decode(record, header) if seen is None else seen)
 
     async def _repair(self, lane: Lane[State], header: Header) -> None:
         missing = range(lane.header.position + 1, header.position)

@@ -49,12 +49,7 @@ def stem(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the case-folded words of ``text`` in order; runs of unspaced scripts come whole."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    return [match.group().removesuffix("'s") for match in _TOKEN.finditer(folded)]
-
-
-def _bigrams(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+    return [word for word, _ in _found(text)]
 
 
 def tokens(text: str) -> list[str]:
@@ -62,16 +57,21 @@ def tokens(text: str) -> list[str]:
 
     BM25's inverse document frequency makes function words weigh little by itself.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    found: list[str] = []
-    for match in _TOKEN.finditer(folded):
-        if match.lastgroup == "unspaced":
-            found.extend(_bigrams(match.group()))
-        else:
-            found.append(stem(match.group().removesuffix("'s")))
-    return found
+    return [token for word, is_unspaced in _found(text) for token in _of(word, is_unspaced)]
 
 
 def content_tokens(text: str) -> list[str]:
     """Return the tokens of ``text`` that are not English function words."""
-    return [token for word in words(text) if word not in _STOP for token in tokens(word)]
+    return [token for word, is_unspaced in _found(text) if word not in _STOP for token in _of(word, is_unspaced)]
+
+
+def _found(text: str) -> list[tuple[str, bool]]:
+    """Return each case-folded word and whether its script writes no spaces."""
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    return [(match.group().removesuffix("'s"), match.lastgroup == "unspaced") for match in _TOKEN.finditer(folded)]
+
+
+def _of(word: str, is_unspaced: bool) -> list[str]:  # noqa: FBT001 - one of the two things known of a word
+    if not is_unspaced:
+        return [stem(word)]
+    return [word] if len(word) == 1 else [word[i : i + 2] for i in range(len(word) - 1)]

@@ -138,9 +138,7 @@ def fraction(whole: Stretch, index: int, parts: int) -> Stretch:
     """
     months = (whole.end.year - whole.start.year) * 12 + whole.end.month - whole.start.month
     if months >= _MONTHS_OF_YEAR:
-        start, end = (
-            whole.start + relativedelta(months=months * edge // parts) for edge in (index, index + 1)
-        )
+        start, end = (whole.start + relativedelta(months=months * edge // parts) for edge in (index, index + 1))
         return Stretch(start, end, Grain.MONTH if months == _MONTHS_OF_YEAR else Grain.YEAR, vague=True)
     step = max(1, (whole.end - whole.start) // DAY // parts) * DAY
     start = whole.start + index * step

@@ -43,9 +43,7 @@ _PAST: Final = rf"{_PERFECT}|{_IRREGULAR}|[a-z]{{2,}}(?<!ne)(?<!e)ed|just{S}(?:b
 _EDGE: Final = r"(?:(?<!\w)|(?=['\u2019]))"
 _CUE: Final = re.compile(rf"{_EDGE}(?:(?P<future>{_FUTURE})|(?P<past>{_PAST}))(?!\w)", re.IGNORECASE)
 _ENDING_NOW: Final = re.compile(rf"{_EDGE}(?:{_PERFECT}|been)(?!\w)", re.IGNORECASE)
-_BEFORE: Final = re.compile(
-    rf"(?<!\w)(?:(?P<past>since)|(?P<future>until|till|by)){S}(?:the{S})?\Z", re.IGNORECASE
-)
+_BEFORE: Final = re.compile(rf"(?<!\w)(?:(?P<past>since)|(?P<future>until|till|by)){S}(?:the{S})?\Z", re.IGNORECASE)
 
 
 def phrase_span(match: re.Match[str]) -> tuple[int, int]:

@@ -112,9 +112,7 @@ def _lasting(match: re.Match[str], context: Context) -> Stretch | None:
 
 def _rolling(match: re.Match[str], context: Context) -> Stretch:
     low, high = count_of(match["count"])
-    return rolled(context.now, UNITS[match["unit"].lower()], match["way"].lower(), high)._replace(
-        vague=low != high
-    )
+    return rolled(context.now, UNITS[match["unit"].lower()], match["way"].lower(), high)._replace(vague=low != high)
 
 
 def rolled(now: datetime, unit: Unit, way: str, count: float) -> Stretch:
@@ -131,15 +129,11 @@ _UNITS: Final = frozenset(UNITS)
 COUNTED: Final = (
     Rule(
         frozenset({"ago", "back"}),
-        rule(
-            rf"{_ABOUT}{_AMOUNT}{S}(?:ago|back(?!{S}(?:to|at|in|from|home)\b))(?:{S}(?P<day>today|yesterday))?"
-        ),
+        rule(rf"{_ABOUT}{_AMOUNT}{S}(?:ago|back(?!{S}(?:to|at|in|from|home)\b))(?:{S}(?P<day>today|yesterday))?"),
         _ago,
         also=_UNITS,
     ),
-    Rule(
-        frozenset({"ago"}), rule(rf"(?<![0-9]\s)(?P<unit>days|weeks|months|years|decades){S}ago"), _long_ago
-    ),
+    Rule(frozenset({"ago"}), rule(rf"(?<![0-9]\s)(?P<unit>days|weeks|months|years|decades){S}ago"), _long_ago),
     Rule(
         frozenset({"in"}),
         rule(rf"in{S}{_ABOUT}{_AMOUNT}(?:['\u2019]?s?{S}time)?(?!{S}(?:of|a)\b)"),

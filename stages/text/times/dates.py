@@ -19,9 +19,7 @@ _DAY: Final = r"(?:3[01]|[12][0-9]|0?[1-9])"
 _NTH: Final = r"(?:\s?(?:st|nd|rd|th))"
 _WHICH: Final = rf"(?:of{S}|in{S})?(?P<which>last|this|next|previous){S}year"
 _YEAR: Final = rf"(?:(?:,?\s{{0,2}}|{S}of{S}|-)(?P<year>{YEAR})(?![\w%]|[.,:/-]\d)|,?{S}{_WHICH})"
-_LAST_DAY: Final = (
-    rf"(?:\s?(?:-|\u2013|\u2014|to|through)\s?(?:the{S})?(?P<last>{_DAY})(?P<nth2>{_NTH})?(?!\w))?"
-)
+_LAST_DAY: Final = rf"(?:\s?(?:-|\u2013|\u2014|to|through)\s?(?:the{S})?(?P<last>{_DAY})(?P<nth2>{_NTH})?(?!\w))?"
 _PREPOSITION: Final = ("on ", "by ", "since ", "until ", "till ", "before ", "after ", "from ", "of ", "for ")
 _LEAP_DAY: Final = (2, 29)
 _CLOSE: Final = timedelta(days=14)

@@ -14,9 +14,7 @@ from stages.text.times.leads import REACH, STARTS, Found
 from stages.text.times.words import CLOCK, S
 
 _CLOCK_AFTER: Final = re.compile(rf"(?:,?{S}(?:(?:at|around|by){S})?|,{S}?){CLOCK}", re.IGNORECASE)
-_CLOCK_BEFORE: Final = re.compile(
-    rf"{STARTS}(?:at{S})?{CLOCK},?{S}(?:on{S}|in{S}the{S})?(?:the{S})?\Z", re.IGNORECASE
-)
+_CLOCK_BEFORE: Final = re.compile(rf"{STARTS}(?:at{S})?{CLOCK},?{S}(?:on{S}|in{S}the{S})?(?:the{S})?\Z", re.IGNORECASE)
 _NOON: Final = {"noon": 12, "midday": 12, "midnight": 0}
 
 
@@ -52,12 +50,8 @@ _FROM: Final = re.compile(rf"{STARTS}from{S}(?:the{S})?\Z", re.IGNORECASE)
 _BETWEEN: Final = re.compile(rf"{STARTS}between{S}(?:the{S})?\Z", re.IGNORECASE)
 # "Moved it from Monday to Wednesday" names two days, not the days from one to the other.
 _MOVED: Final = re.compile(r"\b(?:mov|reschedul|chang|postpon|push|shift|bump|delay)\w*", re.IGNORECASE)
-_TO: Final = re.compile(
-    rf"(?:{S}(?:to|until|till|thru|through){S}(?:the{S})?|\s?[\u2013\u2014-]\s?)", re.IGNORECASE
-)
-_THROUGH: Final = re.compile(
-    rf"(?:{S}(?:thru|through){S}(?:the{S})?|\s?[\u2013\u2014]\s?|\s-\s)", re.IGNORECASE
-)
+_TO: Final = re.compile(rf"(?:{S}(?:to|until|till|thru|through){S}(?:the{S})?|\s?[\u2013\u2014-]\s?)", re.IGNORECASE)
+_THROUGH: Final = re.compile(rf"(?:{S}(?:thru|through){S}(?:the{S})?|\s?[\u2013\u2014]\s?|\s-\s)", re.IGNORECASE)
 _AND: Final = re.compile(rf"{S}and{S}(?:the{S})?", re.IGNORECASE)
 
 

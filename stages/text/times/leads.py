@@ -135,9 +135,7 @@ _LEADS: Final[tuple[_Lead, ...]] = (
     ),
     (_lead(rf"(?P<count>{COUNT}){S}(?P<unit>{UNIT}){S}(?P<way>before|after){S}\Z"), _away),
     (
-        _lead(
-            rf"(?:the{S})?(?P<nth>{ORDER}){S}(?P<what>day|week|weekend|{LONG_WEEKDAY}){S}(?:of|in){S}(?:the{S})?\Z"
-        ),
+        _lead(rf"(?:the{S})?(?P<nth>{ORDER}){S}(?P<what>day|week|weekend|{LONG_WEEKDAY}){S}(?:of|in){S}(?:the{S})?\Z"),
         _nth,
     ),
     (_lead(rf"(?:ever{S})?since{S}(?:about{S}|around{S})?(?:the{S})?\Z"), _since),

@@ -144,9 +144,7 @@ _EVERY: Final = re.compile(
 )
 _REACH: Final = 32
 _NUMBERED: Final = re.compile(rf"[0-9](?:st|nd|rd|th)?{S}(?:of{S})?\Z", re.IGNORECASE)
-_RANGED: Final = re.compile(
-    rf"\b(?:from|between){S}(?:the{S})?[a-z]{{3,9}}(?:{S}[0-9]{{1,4}})?{S}\Z", re.IGNORECASE
-)
+_RANGED: Final = re.compile(rf"\b(?:from|between){S}(?:the{S})?[a-z]{{3,9}}(?:{S}[0-9]{{1,4}})?{S}\Z", re.IGNORECASE)
 _HOLIDAY: Final = either(HOLIDAYS).replace("'", r"['\u2019]")
 _NOT_A_THING: Final = (
     rf"(?!{S}(?:tree|song|movie|film|gift|present|part(?:y|ies)|card|spirit|light|decoration|dinner|story|carol"
@@ -168,9 +166,7 @@ NAMED: Final = (
     ),
     Rule(
         frozenset(MONTHS),
-        rule(
-            rf"(?P<at>{_AT}(?:the{S})?)?(?P<core>(?:(?P<mod>{MOD}){S})?(?P<month>{MONTH}){POINT}{_OWN_YEAR}?)"
-        ),
+        rule(rf"(?P<at>{_AT}(?:the{S})?)?(?P<core>(?:(?P<mod>{MOD}){S})?(?P<month>{MONTH}){POINT}{_OWN_YEAR}?)"),
         _month,
         "year",
     ),

@@ -46,9 +46,7 @@ def _day_beyond(match: re.Match[str], context: Context) -> Stretch:
 def _part(match: re.Match[str], context: Context) -> Stretch:
     words = match[0].lower()
     day = context.now - DAY if words.startswith("last") else context.now
-    return part_of(
-        day, next((part for part in ("morning", "afternoon", "evening") if part in words), "night")
-    )
+    return part_of(day, next((part for part in ("morning", "afternoon", "evening") if part in words), "night"))
 
 
 def _calendar(match: re.Match[str], context: Context) -> Stretch | None:

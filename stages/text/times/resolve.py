@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 
 _RULES: Final = (*RELATIVE, *COUNTED, *NAMED, *DATES, *FOREIGN)
 _WORDS: Final = frozenset[str]().union(*(each.words | each.also for each in _RULES))
-_BY_WORD: Final = {
-    word: tuple(index for index, each in enumerate(_RULES) if word in each.words) for word in _WORDS
-}
+_BY_WORD: Final = {word: tuple(index for index, each in enumerate(_RULES) if word in each.words) for word in _WORDS}
 # A date that does not exist, or one beyond the years 1 to 9999.
 _NO_SUCH_TIME: Final = (ValueError, OverflowError)
 

@@ -33,9 +33,7 @@ MONTHS: Final = {
 }
 # Names that are also words or people's names, and every abbreviation: alone they say nothing.
 _SHORT: Final = 4
-WEAK_MONTHS: Final = frozenset(
-    {"march", "april", "may", "june", "august"} | {m for m in MONTHS if len(m) <= _SHORT}
-)
+WEAK_MONTHS: Final = frozenset({"march", "april", "may", "june", "august"} | {m for m in MONTHS if len(m) <= _SHORT})
 # Weak even before a number when in small letters: "you may 5 times", "we march 5 miles".
 VERB_MONTHS: Final = frozenset({"march", "may", "mar", "dec", "sep"})
 WEEKDAYS: Final = {
