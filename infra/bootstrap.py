@@ -40,7 +40,7 @@ def topology(embedder: Embedder, history: History, max_text: int) -> Topology:
         Normalize(embedder, history, max_text),
         LocalizeState(history),
         ExtractPerView(embedder),
-        Route(history),
+        Route(history, model=embedder.model),
         Commit(embedder),
     )
 

@@ -1,0 +1,137 @@
+"""Drafts that a view took become items: kind, key, polarity, time and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.extracted import Item, ItemKind, Key, Slot
+from schemas.localized import Localized
+from schemas.normalized import Attitude
+from schemas.turn import Role
+from stages.extract_per_view.assign import kind_of
+from stages.extract_per_view.corrections import Corrected, about, target_of, values_of
+from stages.extract_per_view.cues import changes, liking, negated
+from stages.extract_per_view.dates import finest
+from stages.extract_per_view.drafts import Draft
+from stages.extract_per_view.keys import heads, key_of, person_of, subject_of
+from stages.extract_per_view.standalone import times_of
+from stages.extract_per_view.state import TEXT_BYTES, Party, Statement, Told
+
+VALUE_SLOT = "value"
+"""The slot of an attribute that has one value at a time; route compares it."""
+
+OBJECT_SLOT = "object"
+"""The slot of an attribute that is said of many things, each on its own: what it is said of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A draft with what its words say of it, before it is embedded a second time for a changed text."""
+
+    draft: Draft
+    views: tuple[str, ...]
+    kind: ItemKind
+    key: Key
+    target: Corrected | None
+
+    @property
+    def text(self) -> str:
+        """The item's text: the stand-alone sentence, with what it corrects behind it."""
+        return self.draft.text if self.target is None else about(self.draft.text, self.target.text)
+
+
+def shaped(
+    localized: Localized, draft: Draft, views: tuple[str, ...], told: Sequence[Told], parties: Sequence[Party]
+) -> Shaped:
+    """Return what a draft is about; a correction takes the kind and the key of what it puts right."""
+    normalized = localized.normalized
+    speaker = normalized.turn.speaker
+    persona = speaker.role is Role.USER and not normalized.suspect
+    kind = kind_of(views, draft, persona=persona)
+    key = _key(localized, draft, views[0], kind, parties)
+    target = _target(localized, draft, key, told) if draft.corrects else None
+    if target is not None and not (target.kind is ItemKind.ATTRIBUTE and not persona):
+        same = target.key == key
+        return Shaped(draft, views, target.kind, target.key, None if same else target)
+    return Shaped(draft, views, kind, key, None)
+
+
+def _key(localized: Localized, draft: Draft, view: str, kind: ItemKind, parties: Sequence[Party]) -> Key:
+    normalized = localized.normalized
+    speaker = normalized.turn.speaker
+    people = (speaker.label, *(party.label for party in parties))
+    person = person_of(draft.source)
+    subject = person or subject_of(draft.source, normalized.z.entities, people, localized.placement.branch)
+    words = heads(draft.source, (*people, *((person,) if person else ())))
+    key = key_of(speaker.id, kind, view, draft.aspect, subject=subject, words=words)
+    return key.model_copy(update={"subject": person}) if person and draft.aspect is None else key
+
+
+def _target(localized: Localized, draft: Draft, key: Key, told: Sequence[Told]) -> Corrected | None:
+    """Return what a correction is about; an agent can put right its own statements only."""
+    speaker = localized.normalized.turn.speaker
+    values = values_of(draft.source, finest(times_of(localized.normalized, draft.span)))
+    own = [entry for entry in told if speaker.role is Role.USER or entry.speaker == speaker.id]
+    return target_of(draft.source, key, localized.placement.branch, localized.header.position, values=values, told=own)
+
+
+def item(localized: Localized, shape: Shaped, vector: bytes) -> Item:
+    """Return the finished item; ``vector`` is that of its text."""
+    normalized, draft = localized.normalized, shape.draft
+    attitude, denied = _polarity(normalized.z.attitude, draft)
+    return Item(
+        kind=shape.kind,
+        text=shape.text,
+        span=draft.span,
+        owner=shape.key.owner,
+        key=shape.key,
+        views=shape.views,
+        slots=_slots(draft),
+        attitude=attitude,
+        negated=denied,
+        interval=finest(times_of(normalized, draft.span)),
+        corrects=draft.corrects,
+        changes=changes(draft.source) and not normalized.suspect,
+        suspect=normalized.suspect,
+        provenance=(normalized.turn.turn_id,),
+        vector=vector,
+    )
+
+
+def _slots(draft: Draft) -> tuple[Slot, ...]:
+    found = draft.aspect
+    named = ((VALUE_SLOT, found.value), (OBJECT_SLOT, found.object)) if found is not None else ()
+    return tuple(Slot(name=name, value=value) for name, value in named if value)
+
+
+def _polarity(turn: Attitude, draft: Draft) -> tuple[Attitude, bool]:
+    """Return the attitude and whether the statement is denied; "I hate steak" denies that its speaker eats meat."""
+    own = liking(draft.source)
+    denied = negated(draft.source)
+    if draft.aspect is not None and draft.aspect.attribute.startswith("preference:"):
+        return own, denied or (draft.aspect.value is not None and own is Attitude.NEGATIVE)
+    return (own if own is not Attitude.NONE else turn), denied
+
+
+def told_of(localized: Localized, items: Sequence[Item], kept: int) -> Told:
+    """Return what the state remembers of a turn: its last ``kept`` items, their texts within ``TEXT_BYTES``."""
+    last = items[-kept:]
+    room = TEXT_BYTES // max(len(last), 1)
+    return Told(
+        position=localized.header.position,
+        branch=localized.placement.branch,
+        speaker=localized.normalized.turn.speaker.id,
+        statements=tuple(_statement(one, room) for one in last if not one.suspect),
+    )
+
+
+def _statement(one: Item, room: int) -> Statement:
+    return Statement(
+        kind=one.kind,
+        owner=one.key.owner,
+        subject=one.key.subject,
+        attribute=one.key.attribute,
+        text=one.text.encode()[:room].decode("utf-8", "ignore"),
+        values=values_of(one.text, one.interval)[:3],
+    )

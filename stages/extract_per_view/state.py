@@ -1,0 +1,100 @@
+"""What extraction remembers of a space: who takes part, and what was stated in the last W events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from pydantic import TypeAdapter
+
+from schemas.base import Model
+from schemas.extracted import ItemKind
+from schemas.turn import Role, Speaker
+from stages.contract import WINDOW
+from stages.ring import PlacedModel, Ring
+
+MAX_PARTIES = 3
+"""Whether there are exactly two is all that is asked: a third settles it."""
+
+MAX_STATEMENTS = 4
+"""Statements of a turn that a later correction can be about: the last ones, which are the ones corrected."""
+
+TEXT_BYTES = 400
+"""Bytes of statements kept a turn, shared among them (the contract allows 500 a turn in all)."""
+
+
+class Party(Model):
+    """A participant: the id, and the name that stands for "you"."""
+
+    id: str
+    label: str
+
+
+class Statement(Model):
+    """An item as a correction sees it. ``value`` is what it fixes: "day 2026-03-03", "number 7", or nothing."""
+
+    kind: ItemKind
+    owner: str
+    subject: str | None
+    attribute: str
+    text: str
+    values: tuple[str, ...] = ()
+
+
+class Told(PlacedModel):
+    """What a turn stated, in which branch, and who said it."""
+
+    branch: int
+    speaker: str
+    statements: tuple[Statement, ...]
+
+
+_PARTIES = TypeAdapter(tuple[Party, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractState:
+    """State of ``extract_per_view`` for one space: parts ``parties`` and ``told-N``."""
+
+    parties: tuple[Party, ...] = ()
+    told: Ring[Told] = field(default_factory=Ring)
+
+    def parts(self) -> Mapping[str, bytes]:
+        """Return the state as named parts."""
+        return {"parties": _PARTIES.dump_json(self.parties), **self.told.parts("told")}
+
+    @classmethod
+    def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
+        """Build the state that ``parts`` was cut from.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
+        parties = _PARTIES.validate_json(parts["parties"]) if "parties" in parts else ()
+        return cls(parties=parties, told=Ring.from_parts("told", parts, Told))
+
+    def after(self, told: Told) -> Self:
+        """Return the state after a turn; one that states nothing leaves no entry."""
+        entries = (told,) if told.statements else ()
+        return type(self)(self.parties, self.told.push(*entries, keep_from=told.position - WINDOW + 1))
+
+    def with_party(self, speaker: Speaker) -> Self:
+        """Return the state with ``speaker`` among the parties under their present name."""
+        return type(self)(joined(self.parties, speaker), self.told)
+
+
+def joined(parties: tuple[Party, ...], speaker: Speaker) -> tuple[Party, ...]:
+    """Return ``parties`` with ``speaker`` among them; the channel itself is none."""
+    party = Party(id=speaker.id, label=speaker.label)
+    if speaker.role is Role.SYSTEM or party in parties:
+        return parties
+    if any(known.id == party.id for known in parties):
+        return tuple(party if known.id == party.id else known for known in parties)
+    return (*parties, party)[:MAX_PARTIES]
+
+
+def other_than(parties: tuple[Party, ...], speaker: Speaker) -> str | None:
+    """Return the name of the only other party, or ``None`` where there is none or more than one."""
+    others = [party.label for party in parties if party.id != speaker.id]
+    return others[0] if len(others) == 1 else None

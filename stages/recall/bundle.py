@@ -1,0 +1,126 @@
+"""The bundle E_t: the path of the branch first, then evidence from elsewhere, within a budget (ArborMem, stage 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from schemas.localized import Placement
+from schemas.memory import RecordKind
+from schemas.recall import Bundle, Hit, Line, Part
+from stages.recall.path import PathTurn, Stretch
+
+PATH_SHARE = 60
+"""Per cent of the budget that the path may take before the rest has had its turn (ArborMem)."""
+
+_RAW = 3
+"""Interactions nearest to the new turn that are shown word for word; older ones as summaries."""
+
+_SUMMARY = 240
+"""Characters of an interaction's summary: two sentences."""
+
+_BYTES_A_TOKEN = 4
+"""UTF-8 bytes that a token stands for, on average of common tokenizers and languages; a little high for CJK."""
+
+_PARTS = {RecordKind.TURN: Part.TURN, RecordKind.WINDOW: Part.TURN, RecordKind.STRUCTURED: Part.STRUCTURED}
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens ``text`` costs: a quarter of its UTF-8 bytes, rounded up."""
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A thing to show, in the forms that it can be shown in, the fullest first."""
+
+    forms: tuple[Line, ...]
+
+
+@dataclass(slots=True)
+class _Page:
+    """Lines taken so far, under a budget."""
+
+    budget: int
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def used(self) -> int:
+        return sum(line.tokens for line in self.lines)
+
+    def take(self, entries: Iterable[_Entry], share: int) -> list[_Entry]:
+        """Take what fits into ``share`` tokens, in order, each in its fullest form that does; return the others."""
+        left = min(share, self.budget - self.used)
+        others: list[_Entry] = []
+        for entry in entries:
+            line = next((form for form in entry.forms if form.tokens <= left), None)
+            if line is None:
+                others.append(entry)
+            else:
+                self.lines.append(line)
+                left -= line.tokens
+        return others
+
+
+def assemble(
+    bundle_id: str | None, placement: Placement, path: Sequence[Stretch], hits: Iterable[Hit], budget: int
+) -> Bundle:
+    """Return the bundle: path lines up to their share, evidence from elsewhere, then what is left of the path.
+
+    What either does not use flows to the other. Evidence never repeats the near path, which comes word for word; it may
+    be a turn of the older path, of which there is a summary only.
+    """
+    page = _Page(budget)
+    waiting = page.take(_path_entries(path), budget * PATH_SHARE // 100)
+    near, older = _turn_ids(path[:_RAW]), _turn_ids(path[_RAW:])
+    page.take([_Entry((_evidence(hit, older),)) for hit in hits if not near.issuperset(hit.turn_ids)], budget)
+    page.take(waiting, budget)
+    return Bundle(id=bundle_id, placement=placement, lines=tuple(page.lines), tokens=page.used)
+
+
+def _turn_ids(path: Iterable[Stretch]) -> frozenset[str]:
+    return frozenset(turn.detail.turn_id for stretch in path for turn in stretch.turns)
+
+
+def _path_entries(path: Sequence[Stretch]) -> list[_Entry]:
+    raw = [_raw(turn) for stretch in path[:_RAW] for turn in reversed(stretch.turns)]
+    return raw + [_Entry((_summary(stretch),)) for stretch in path[_RAW:]]
+
+
+def _raw(turn: PathTurn) -> _Entry:
+    """A turn word for word; where that is too long, its summary."""
+    ids = (turn.detail.turn_id,)
+    whole = _line(Part.LOCAL, ids, turn.row.at, _labelled(turn))
+    return _Entry((whole, _line(Part.LOCAL, ids, turn.row.at, turn.detail.z.summary or _labelled(turn)[:_SUMMARY])))
+
+
+def _summary(stretch: Stretch) -> Line:
+    ids = tuple(turn.detail.turn_id for turn in stretch.turns)
+    text = " / ".join(turn.detail.z.summary for turn in stretch.turns)
+    return _line(Part.LOCAL, ids, stretch.turns[0].row.at, text if len(text) <= _SUMMARY else f"{text[:_SUMMARY]}…")
+
+
+def _labelled(turn: PathTurn) -> str:
+    speaker = turn.row.speaker
+    if speaker is None or turn.text.startswith(f"{speaker.label}:"):
+        return turn.text
+    return f"{speaker.label}: {turn.text}"
+
+
+def _evidence(hit: Hit, path: frozenset[str]) -> Line:
+    part = _PARTS.get(hit.kind, Part.FACT)
+    local = part is Part.TURN and path.issuperset(hit.turn_ids)
+    return _line(Part.LOCAL if local else part, hit.turn_ids, hit.at, _spoken(hit))
+
+
+def _spoken(hit: Hit) -> str:
+    """A turn's text with its speaker before it; other records name theirs."""
+    named = hit.kind is not RecordKind.TURN or hit.speaker is None or hit.text.startswith(f"{hit.speaker}:")
+    return hit.text if named else f"{hit.speaker}: {hit.text}"
+
+
+def _line(part: Part, turn_ids: tuple[str, ...], at: datetime, text: str) -> Line:
+    """Return a line; its tokens count the ids and the time that are shown with it."""
+    tokens = estimate(f"{at:%Y-%m-%d %H:%M} {' '.join(turn_ids)} {text}")
+    return Line(part=part, turn_ids=turn_ids, at=at, text=text, tokens=tokens)

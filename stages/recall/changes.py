@@ -1,0 +1,67 @@
+"""Changed records rank under their successors, and turns whose items were superseded say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.memory import RecordRow
+from stages.ports import Found, Search
+from stages.recall.retrieve import View
+
+_STEPS = 4
+"""Changes of changes that are followed; one more round of reads each, and there seldom is a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became of records: record id to the record that holds now."""
+
+    newest: Mapping[str, RecordRow]
+
+    def of(self, record_id: str) -> RecordRow | None:
+        """Return what holds instead of a record, ``None`` where it holds itself."""
+        return self.newest.get(record_id)
+
+    def note(self, items: Sequence[Found]) -> str:
+        """Return what is to be said with a turn of these items: one line for each that something replaced."""
+        replaced = [self.newest[item.record.id] for item in items if item.record.id in self.newest]
+        lines = {row.id: f"[changed {row.at:%Y-%m-%d}, {', '.join(row.provenance)}: {row.text}]" for row in replaced}
+        return "".join(f"\n{line}" for line in lines.values())
+
+
+async def changes(search: Search, view: View, items: Sequence[Found]) -> Changes:
+    """Follow the changes and corrections of ``items`` to the records that hold as of the view's position.
+
+    Raises:
+        Unavailable: if the index does not answer.
+    """
+    after: dict[str, str] = {}
+    rows: dict[str, RecordRow] = {}
+    open_ = _successors(items)
+    for _ in range(_STEPS):
+        wanted = [name for name in dict.fromkeys(open_.values()) if name not in rows]
+        after |= open_
+        if not wanted:
+            break
+        found = await search.fetch(view.space, view.as_of, wanted)
+        rows |= {one.record.id: one.record for one in found if one.until > view.as_of and view.shows(one.record)}
+        open_ = _successors(found)
+    ends = {name: _end(after, rows, name) for name in after}
+    return Changes({name: row for name, row in ends.items() if row is not None})
+
+
+def _successors(found: Sequence[Found]) -> dict[str, str]:
+    next_ = {one.record.id: one.changed[1] if one.changed else one.successor for one in found}
+    return {name: successor for name, successor in next_.items() if successor is not None}
+
+
+def _end(after: Mapping[str, str], rows: Mapping[str, RecordRow], name: str) -> RecordRow | None:
+    """Return the last record of the chain that begins at ``name``."""
+    row: RecordRow | None = None
+    passed: set[str] = set()
+    while name in after and name not in passed:
+        passed.add(name)
+        name = after[name]
+        row = rows.get(name, row)
+    return row

@@ -1,0 +1,124 @@
+"""Recall: the turns that answer a question, with their evidence (AdaMem 3.3), and the bundle for a new turn."""
+
+from __future__ import annotations
+
+from asyncio import gather
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.localized import Placement
+from schemas.memory import RecordRow
+from schemas.recall import Bundle, ContextInput, Hit, Question, Recalled
+from schemas.space import Space
+from stages.ports import Embedder, Localizer, Search
+from stages.recall.bundle import assemble
+from stages.recall.fit import Sought
+from stages.recall.hits import to_hits
+from stages.recall.path import read_path
+from stages.recall.pool import Candidate, Hits, pooled
+from stages.recall.rank import Evidence
+from stages.recall.retrieve import Retriever, View, asked_at, seen
+from stages.text.times import resolve_times
+
+_BOOSTED = 2, 10
+"""Candidates whose bodies are read: 2 k + 10. Boosts lift none from further down into the first k (measured)."""
+
+_TIMELY = 5
+"""So many times more where the question names a time: that boost is the only one that reaches far."""
+
+_ACROSS = 24
+"""Turns asked for a bundle: more than a budget of a few thousand tokens can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far memory is behind the log, as the caller found it.
+
+    ``behind`` counts events not yet in memory; ``stale``: it gave up waiting for the reader's own last write.
+    """
+
+    stale: bool = False
+    behind: int = 0
+
+
+CURRENT = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The read side of one index. ``localizer`` adds branch affinity to recall; ``context`` needs it."""
+
+    search: Search
+    embedder: Embedder
+    localizer: Localizer | None = None
+
+    async def recall(self, space: Space, question: Question, standing: Standing = CURRENT) -> Recalled:
+        """Return the hits for ``question``, best first; they hold ``question.k`` distinct turns if there are so many.
+
+        ``took_ms`` is 0: a stage has no clock, the caller fills it in.
+
+        Raises:
+            Unavailable: if the index or a model does not answer.
+        """
+        view = await seen(self.search, space, question)
+        hits = await self._hits(view, question) if view.as_of >= 0 else ()
+        return Recalled(id=question.id, hits=hits, stale=standing.stale, behind=standing.behind, took_ms=0.0)
+
+    async def context(self, space: Space, asked: ContextInput, budget: int) -> Bundle:
+        """Return the bundle E_t (ArborMem, stage 2) for a turn not yet published, of at most ``budget`` tokens.
+
+        Raises:
+            ValueError: if there is no localizer, or the budget is below 1.
+            Unavailable: if the index or a model does not answer.
+        """
+        if self.localizer is None or budget < 1:
+            msg = f"{space}: a bundle needs a localizer and a budget of at least one token, got {budget}"
+            raise ValueError(msg)
+        question = Question(question=asked.text, asker=asked.speaker, asked_at=asked.at, k=_ACROSS)
+        view = await seen(self.search, space, question)
+        placement = await self.localizer.locate(space, asked.text, asked.speaker, asked.at)
+        path, hits = await gather(read_path(self.search, view, placement), self._hits(view, question, placement))
+        return assemble(asked.id, placement, path, hits, budget)
+
+    async def _hits(self, view: View, question: Question, placement: Placement | None = None) -> tuple[Hit, ...]:
+        found, placed, sought = await self._found(view, question, placement)
+        candidates = pooled(found, _first(question.k, timely=bool(sought)), view.windowless)
+        bodies = await self._bodies(view, candidates, timely=bool(sought))
+        order = Evidence(question, sought, placed, bodies).rank(candidates)
+        return await to_hits(self.search, view, order, bodies, question.k)
+
+    async def _found(
+        self, view: View, question: Question, placement: Placement | None
+    ) -> tuple[list[Hits], Placement | None, list[Sought]]:
+        """Search by words while the question is embedded; localize it after, when its vector is known to the cache."""
+        retriever = Retriever(self.search, view, question)
+        vector, by_words, sought = await gather(
+            self.embedder.embed_query(question.question), retriever.by_words(), self._sought(view, question)
+        )
+        by_sense, placed = await gather(retriever.by_sense(vector), self._placed(view, question, placement))
+        return [*by_words, *by_sense], placed, sought
+
+    async def _placed(self, view: View, question: Question, known: Placement | None) -> Placement | None:
+        if known is not None or self.localizer is None:
+            return known
+        return await self.localizer.locate(view.space, question.question, question.asker, question.asked_at)
+
+    async def _sought(self, view: View, question: Question) -> list[Sought]:
+        """Return the times that the question names, as of when it is asked."""
+        at = await asked_at(self.search, view, question)
+        if at is None:
+            return []
+        return [Sought.of(mention.interval, at) for mention in resolve_times(question.question, at)]
+
+    async def _bodies(self, view: View, candidates: Sequence[Candidate], *, timely: bool) -> dict[str, RecordRow]:
+        """Read the records shown; where time counts, a turn's own record (else its best item) too, which holds it."""
+        wanted = [one.shown for one in candidates]
+        if timely:
+            wanted += [one.own or one.item or one.shown for one in candidates]
+        found = await self.search.fetch(view.space, view.as_of, list(dict.fromkeys(wanted)))
+        return {one.record.id: one.record for one in found if view.shows(one.record)}
+
+
+def _first(k: int, *, timely: bool) -> int:
+    times, more = _BOOSTED
+    return (times * k + more) * (_TIMELY if timely else 1)

@@ -1,0 +1,159 @@
+"""The typed graph of a turn: discourse, topic, items, forest (AdaMem, appendix B.5 and C)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from schemas.extracted import Extracted, ItemKind
+from schemas.header import record_id
+from schemas.memory import EdgeRow, EdgeType, RecordKind
+from schemas.space import Space
+from stages.ports import Filter
+from stages.route import strengths
+from stages.route.evidence import Evidence
+from stages.route.records import TURN
+from stages.route.state import Known, short
+from stages.route.targets import Reader
+from stages.route.topics import Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Weaver:
+    """Makes the edges of the turn at ``reader.position``."""
+
+    reader: Reader
+    extracted: Extracted
+
+    @property
+    def _space(self) -> Space:
+        return self.reader.space
+
+    @property
+    def _own(self) -> str:
+        return self._turn(self.reader.position)
+
+    def _turn(self, position: int) -> str:
+        return record_id(self._space, position, TURN)
+
+    def _edge(self, source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
+        return EdgeRow(
+            space=self._space,
+            source=source,
+            target=target,
+            type=kind,
+            strength=strength,
+            since=self.reader.position,
+        )
+
+    async def all(self, items: Sequence[Evidence], topic: Topic | None) -> list[EdgeRow]:
+        """Return the edges of the turn, each at most once, in a fixed order."""
+        found = [
+            *self._items(items),
+            *self._topic(topic),
+            *self._speaker(topic),
+            *self._sequence(),
+            *await self._forest(),
+        ]
+        return list({(edge.source, edge.target, edge.type): edge for edge in found}.values())
+
+    def _items(self, items: Sequence[Evidence]) -> Iterator[EdgeRow]:
+        for item in items:
+            yield self._edge(self._own, item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])
+        for fact in (one for one in items if one.kind is ItemKind.FACT):
+            for event in (one for one in items if one.kind is ItemKind.EVENT):
+                yield self._edge(fact.id, event.id, EdgeType.SUPPORTS, strengths.FACT_EVENT)
+        for item in (one for one in items if one.kind is ItemKind.ATTRIBUTE):
+            yield from self._related(item)
+
+    def _related(self, item: Evidence) -> Iterator[EdgeRow]:
+        """Yield the edge to the last attribute known of the same person."""
+        about = (ItemKind.ATTRIBUTE, short(item.key.owner))
+        same = self.reader.recent(lambda kept: kept.kind is ItemKind.ATTRIBUTE)
+        known = self.reader.open(one for one in same if one.about[:2] == about and one.position < item.position)
+        if known:
+            yield self._edge(item.id, known[-1].id, EdgeType.SPEAKER_RELATED, strengths.SPEAKER_RELATED)
+
+    def _topic(self, topic: Topic | None) -> Iterator[EdgeRow]:
+        if topic is not None:
+            yield self._edge(self._own, topic.record, EdgeType.MENTIONS, strengths.MENTIONS)
+
+    def _speaker(self, topic: Topic | None) -> Iterator[EdgeRow]:
+        """Yield the edges to the same speaker's last turn, and to their last one on this topic."""
+        speaker = short(self.extracted.localized.normalized.turn.speaker.id)
+        own = [known for known in self._standing() if known.speaker == speaker]
+        if own:
+            yield from self._both(own[-1], EdgeType.SPEAKER_NEXT, EdgeType.SPEAKER_PREVIOUS)
+        else:
+            yield from self._from_queue(speaker)
+        same = [known for known in own if topic is not None and known.topic == topic.name]
+        if same:
+            target = self._turn(same[-1].position)
+            yield self._edge(self._own, target, EdgeType.SAME_TOPIC, strengths.SAME_TOPIC)
+
+    def _from_queue(self, speaker: str) -> Iterator[EdgeRow]:
+        """Yield the edges to a speaker's last turn that is older than the ring, in working memory still."""
+        last = self.reader.state.working.last_of(speaker)
+        if last is not None and last <= self.reader.as_of and last != self._revises:
+            forward = strengths.across(strengths.SPEAKER_NEXT, same_branch=False)
+            backward = strengths.across(strengths.SPEAKER_PREVIOUS, same_branch=False)
+            yield self._edge(self._turn(last), self._own, EdgeType.SPEAKER_NEXT, forward)
+            yield self._edge(self._own, self._turn(last), EdgeType.SPEAKER_PREVIOUS, backward)
+
+    def _sequence(self) -> Iterator[EdgeRow]:
+        standing = self._standing()
+        if standing:
+            yield from self._both(standing[-1], EdgeType.NEXT, EdgeType.PREVIOUS)
+
+    @property
+    def _revises(self) -> int | None:
+        return self.extracted.localized.normalized.revises
+
+    def _standing(self) -> list[Known]:
+        """Return the recent turns that no revision has replaced, this one's included."""
+        return [known for known in self.reader.state.turns if not known.revised and known.position != self._revises]
+
+    def _both(self, earlier: Known, forward: EdgeType, backward: EdgeType) -> Iterator[EdgeRow]:
+        same = earlier.branch == self.extracted.localized.placement.branch
+        other = self._turn(earlier.position)
+        ahead, back = _TEMPORAL[forward], _TEMPORAL[backward]
+        yield self._edge(other, self._own, forward, strengths.across(ahead, same_branch=same))
+        yield self._edge(self._own, other, backward, strengths.across(back, same_branch=same))
+
+    async def _forest(self) -> list[EdgeRow]:
+        placement = self.extracted.localized.placement
+        parents = [self._turn(placement.parent_position)] if placement.parent_position is not None else []
+        parents += await self._others(placement.other_parents)
+        edges = list[EdgeRow]()
+        for parent in parents:
+            edges.append(self._edge(self._own, parent, EdgeType.CONTINUES, strengths.CONTINUES))
+            edges.append(self._edge(parent, self._own, EdgeType.CONTINUED_BY, strengths.CONTINUED_BY))
+        return edges
+
+    async def _others(self, turn_ids: Sequence[str]) -> list[str]:
+        """Return the records of second antecedents, which are named by turn id."""
+        recent = {known.turn_id: known.position for known in self._standing()}
+        far = [name for name in turn_ids if short(name) not in recent]
+        found = {short(name): position for name, position in (await self._stored(far)).items()}
+        positions = [(recent | found).get(short(name)) for name in turn_ids]
+        return [self._turn(position) for position in positions if position is not None]
+
+    async def _stored(self, turn_ids: Sequence[str]) -> dict[str, int]:
+        if not turn_ids or self.reader.as_of < 0:
+            return {}
+        where = Filter(
+            space=self._space,
+            as_of=self.reader.as_of,
+            kinds=frozenset({RecordKind.TURN}),
+            turn_ids=frozenset(turn_ids),
+        )
+        found = await self.reader.history.matching(where, 16)
+        return {one.record.provenance[0]: one.record.since for one in reversed(found)}
+
+
+_TEMPORAL = {
+    EdgeType.SPEAKER_NEXT: strengths.SPEAKER_NEXT,
+    EdgeType.SPEAKER_PREVIOUS: strengths.SPEAKER_PREVIOUS,
+    EdgeType.NEXT: strengths.NEXT,
+    EdgeType.PREVIOUS: strengths.PREVIOUS,
+}

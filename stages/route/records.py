@@ -1,0 +1,85 @@
+"""The records of a turn: one for each piece of its text, one for each item (architecture, section 5)."""
+
+from __future__ import annotations
+
+from schemas.extracted import Extracted, Item
+from schemas.header import record_id
+from schemas.memory import RecordKind, RecordRow, TurnDetail
+from schemas.normalized import Piece
+from schemas.routed import RecordVector
+from stages.route.evidence import item_id
+from stages.route.targets import RECORDS
+
+TURN = "turn"
+"""The role of turn records in their ids."""
+
+
+def turn_records(extracted: Extracted) -> tuple[list[RecordRow], list[RecordVector]]:
+    """Return the records of the turn's pieces, the first with all that is known of the turn, and their vectors."""
+    header, normalized = extracted.header, extracted.localized.normalized
+    rows = [_piece(extracted, ordinal, piece) for ordinal, piece in enumerate(normalized.pieces)]
+    names = [record_id(header.space, header.position, TURN, ordinal) for ordinal in range(len(rows))]
+    pairs = zip(names, normalized.pieces, strict=True)
+    return rows, [RecordVector(record_id=name, vector=piece.vector) for name, piece in pairs]
+
+
+def _piece(extracted: Extracted, ordinal: int, piece: Piece) -> RecordRow:
+    header, normalized = extracted.header, extracted.localized.normalized
+    turn = normalized.turn
+    return RecordRow(
+        space=header.space,
+        id=record_id(header.space, header.position, TURN, ordinal),
+        kind=RecordKind.TURN,
+        text=piece.text,
+        owner=turn.speaker.id,
+        speaker=turn.speaker,
+        at=turn.at,
+        session=turn.session,
+        attitude=normalized.z.attitude,
+        provenance=(turn.turn_id,),
+        since=header.position,
+        branch=extracted.localized.placement.branch,
+        piece=ordinal,
+        suspect=normalized.suspect,
+        degraded=normalized.degraded,
+        turn=_detail(extracted) if ordinal == 0 else None,
+    )
+
+
+def _detail(extracted: Extracted) -> TurnDetail:
+    normalized = extracted.localized.normalized
+    return TurnDetail(
+        turn_id=normalized.turn.turn_id,
+        revision=normalized.turn.revision,
+        reply_to=normalized.turn.reply_to,
+        z=normalized.z,
+        times=normalized.times,
+        mentions=normalized.mentions,
+        placement=extracted.localized.placement,
+    )
+
+
+def item_record(extracted: Extracted, ordinal: int, item: Item) -> RecordRow:
+    """Return the record of an item; it is in working memory from its own position on."""
+    header, turn = extracted.header, extracted.localized.normalized.turn
+    return RecordRow(
+        space=header.space,
+        id=item_id(header.space, header.position, ordinal),
+        kind=RECORDS[item.kind],
+        text=item.text,
+        owner=item.owner,
+        speaker=turn.speaker,
+        at=turn.at,
+        session=turn.session,
+        key=item.key,
+        views=item.views,
+        slots=item.slots,
+        attitude=item.attitude,
+        negated=item.negated,
+        interval=item.interval,
+        provenance=item.provenance,
+        since=header.position,
+        branch=extracted.localized.placement.branch,
+        suspect=item.suspect,
+        degraded=extracted.degraded,
+    )

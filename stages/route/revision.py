@@ -1,0 +1,138 @@
+"""What a revised turn takes back at once: its records, items it no longer yields, windows and topics that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemas.extracted import Extracted
+from schemas.header import record_id
+from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
+from stages.ports import Filter
+from stages.route.evidence import digest, item_id
+from stages.route.records import TURN
+from stages.route.state import Known
+from stages.route.targets import Reader
+from stages.route.topics import topic_id, topic_name
+
+_MANY = 256
+"""Records of one turn that are read: pieces, items and the three windows that show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """The former revision of a turn: its open records, its items with the digests of their texts, its topic."""
+
+    position: int
+    turns: tuple[str, ...] = ()
+    items: tuple[tuple[str, str], ...] = ()
+    windows: tuple[str, ...] = ()
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What a revision closes, and which of the former items it says too (text digest to record id).
+
+    ``orphaned`` is the topic whose record it closes, since that rested on the former text.
+    """
+
+    closed: tuple[ClosedRow, ...] = ()
+    kept: dict[str, str] = field(default_factory=dict)
+    orphaned: str = ""
+
+
+async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
+    """Return what the revision at ``reader.position`` closes: open records only, each once."""
+    normalized = extracted.localized.normalized
+    if normalized.revises is None:
+        return Withdrawal()
+    former = await _former(reader, normalized.revises, normalized.turn.turn_id)
+    said = {digest(item.text) for item in extracted.items}
+    kept = {text: name for name, text in former.items if text in said and name not in reader.state.closed}
+    items = [name for name, text in former.items if kept.get(text) != name]
+    born = former.topic if former.topic != topic_name(normalized.z.topic) else ""
+    topics = [topic_id(reader.space, former.position)] if born else []
+    gone = [*former.turns, *items, *former.windows, *topics]
+    rows = tuple(
+        _closing(reader, name, _successor(reader, former, name)) for name in dict.fromkeys(gone) if _open(reader, name)
+    )
+    return Withdrawal(closed=rows, kept=kept, orphaned=born)
+
+
+def _open(reader: Reader, name: str) -> bool:
+    return name not in reader.state.closed
+
+
+def _successor(reader: Reader, former: Former, name: str) -> str | None:
+    return record_id(reader.space, reader.position, TURN) if name in former.turns else None
+
+
+def _closing(reader: Reader, name: str, successor: str | None) -> ClosedRow:
+    return ClosedRow(
+        space=reader.space,
+        id=name,
+        until=reader.position,
+        cause=CloseCause.REVISION,
+        successor=successor,
+        reason="its turn was revised",
+    )
+
+
+async def _former(reader: Reader, position: int, turn_id: str) -> Former:
+    """Return the former revision, from the state if it is recent and from memory otherwise.
+
+    Windows are in both: one of a turn that memory shows may have been completed since.
+    """
+    known = reader.state.turn(position)
+    stored = await _stored(reader, turn_id)
+    windows = (*_recent_windows(reader, position), *_named(stored, RecordKind.WINDOW))
+    if known is not None:
+        return _from_state(reader, known, windows)
+    items = tuple((record.id, digest(record.text)) for record in stored if record.kind in ITEM_KINDS)
+    born = [record for record in stored if record.kind is RecordKind.TOPIC and record.since == position]
+    return Former(
+        position=position,
+        turns=tuple(record.id for record in stored if record.kind is RecordKind.TURN and record.since == position),
+        items=items,
+        windows=windows,
+        topic=born[0].key.attribute.partition(":")[2] if born and born[0].key is not None else "",
+    )
+
+
+def _from_state(reader: Reader, known: Known, windows: tuple[str, ...]) -> Former:
+    space, position = reader.space, known.position
+    own = [(item_id(space, position, ordinal), text) for ordinal, text in enumerate(known.items.split()) if text != "-"]
+    return Former(
+        position=position,
+        turns=tuple(record_id(space, position, TURN, ordinal) for ordinal in range(known.pieces)),
+        items=(*own, *known.kept),
+        windows=windows,
+        topic=known.topic if known.topic_record == topic_id(space, position) else "",
+    )
+
+
+def _named(stored: Sequence[RecordRow], kind: RecordKind) -> list[str]:
+    return [record.id for record in stored if record.kind is kind]
+
+
+def _recent_windows(reader: Reader, position: int) -> list[str]:
+    """Return the windows that show the turn of ``position`` and were completed in the last W events."""
+    shown = [
+        known.completes
+        for known in reader.state.turns
+        if known.completes is not None and position in {known.completes, known.completes_before, known.position}
+    ]
+    return [record_id(reader.space, anchor, "window") for anchor in shown]
+
+
+async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:
+    if reader.as_of < 0:
+        return []
+    where = Filter(
+        space=reader.space,
+        as_of=reader.as_of,
+        kinds=frozenset({RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, *ITEM_KINDS}),
+        turn_ids=frozenset({turn_id}),
+    )
+    return [found.record for found in await reader.history.matching(where, _MANY)]

@@ -1,0 +1,106 @@
+"""route: from what a turn tells to rows (AdaMem 3.2, B.3; mechanics, route)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from schemas.control import Passed
+from schemas.extracted import Extracted
+from schemas.memory import LeftRow
+from schemas.routed import Routed, RoutedRow
+from schemas.space import Space
+from stages.contract import Duplicate, Emit, Reject
+from stages.ports import History
+from stages.route.evidence import item_id
+from stages.route.routers import Changes, route
+from stages.route.rules import bands_of
+from stages.route.state import Retired, RouteState, short
+from stages.route.targets import Reader
+from stages.route.turn import Turning, turn_rows
+from stages.route.working import Leaving
+
+Outcome = Emit[Routed, RouteState] | Duplicate | Reject
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Writes what a turn adds, and routes what leaves working memory.
+
+    ``model`` names the encoder whose vectors arrive: thresholds of similarity belong to it.
+    """
+
+    history: History
+    model: str = ""
+    name: ClassVar[str] = "route"
+
+    def initial(self, space: Space) -> RouteState:  # noqa: ARG002 - the contract names the space
+        """Return the state of a space that has seen nothing."""
+        return RouteState()
+
+    def restore(self, parts: Mapping[str, bytes]) -> RouteState:
+        """Return the state that was cut into ``parts``."""
+        return RouteState.from_parts(parts)
+
+    async def prepare(self, messages: Sequence[Extracted | Passed]) -> None:
+        """Do nothing: what is read depends on the state."""
+
+    async def decide(self, message: Extracted | Passed, state: RouteState) -> Outcome:
+        """Return the rows of an event.
+
+        A turn's own records are written at its own position, recallable at once; what of them changes older ones is
+        decided when they leave working memory, corrections apart.
+
+        Raises:
+            Unavailable: if the index does not answer.
+        """
+        if isinstance(message, Passed):
+            return await self._drained(message, state)
+        header = message.header
+        reader = Reader(self.history, header.space, header.position, state)
+        changes = Changes(header.space, header.position)
+        turning = await turn_rows(reader, message, changes)
+        speaker = short(message.localized.normalized.turn.speaker.id)
+        working, leaving = state.working.pushed(speaker, turning.message)
+        left = await self._route(reader, leaving, changes, turning)
+        rows: list[RoutedRow] = [*turning.records, *turning.edges, *changes.edges]
+        rows += [*changes.closed, *changes.changed, *left, *turning.withdrawn]
+        routed = Routed(header=header, source=message, rows=tuple(rows), vectors=turning.vectors)
+        after = turning.state_after(replace(state, working=working))
+        return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
+
+    async def _drained(self, message: Passed, state: RouteState) -> Outcome:
+        header, participant = message.header, message.control.body.participant
+        reader = Reader(self.history, header.space, header.position, state)
+        changes = Changes(header.space, header.position)
+        working, leaving = state.working.drained(short(participant) if participant is not None else None)
+        left = await self._route(reader, leaving, changes, None)
+        routed = Routed(header=header, source=message, rows=(*changes.edges, *changes.changed, *left))
+        after = replace(state, working=working).with_retired(_retired(header.position, changes, None))
+        return Emit(routed, after)
+
+    async def _route(
+        self, reader: Reader, leaving: Sequence[Leaving], changes: Changes, turning: Turning | None
+    ) -> tuple[LeftRow, ...]:
+        """Send leaving segments through the routers; return the rows that say that their items left."""
+        withdrawn = {row.id for row in turning.withdrawn} if turning is not None else set[str]()
+        items = [one for one in await reader.leaving(leaving) if one.id not in withdrawn]
+        candidates = await reader.candidates(items)
+        standing = {group: [one for one in ones if one.id not in withdrawn] for group, ones in candidates.items()}
+        route(items, standing, bands_of(self.model), changes)
+        return tuple(
+            LeftRow(space=reader.space, id=item_id(reader.space, message.position, ordinal), position=reader.position)
+            for segment in leaving
+            for message in segment.messages
+            for ordinal in message.items
+        )
+
+
+def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:
+    withdrawn = turning.withdrawn if turning is not None else ()
+    return Retired(
+        position=position,
+        closed=tuple(row.id for row in (*changes.closed, *withdrawn)),
+        changed=tuple(row.id for row in changes.changed),
+    )

@@ -1,0 +1,148 @@
+"""What a turn writes at its own position: records, edges, corrections, and what its revision takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.extracted import Extracted, Item
+from schemas.header import record_id
+from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordRow
+from schemas.routed import RecordVector
+from stages.route.edges import Weaver
+from stages.route.evidence import Evidence, digest, kept_of, of_item
+from stages.route.records import TURN, item_record, turn_records
+from stages.route.revision import Withdrawal, withdraw
+from stages.route.routers import Changes, correct
+from stages.route.state import Known, RouteState, short
+from stages.route.strengths import SUPPORT
+from stages.route.targets import Reader
+from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
+from stages.route.working import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An item of this turn that gets a record of its own, with its ordinal."""
+
+    ordinal: int
+    item: Item
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """The rows of a turn by kind, and what state and working memory take of it."""
+
+    records: tuple[RecordRow, ...]
+    vectors: tuple[RecordVector, ...]
+    edges: tuple[EdgeRow, ...]
+    withdrawn: tuple[ClosedRow, ...]
+    message: Message
+    known: Known
+    kept: tuple[tuple[int, Evidence], ...]
+    revises: int | None
+    reborn: Reborn | None
+
+    def state_after(self, state: RouteState) -> RouteState:
+        """Return the state that remembers this turn."""
+        items, vectors = kept_of(self.known.speaker, self.kept)
+        after = state.with_turn(self.known, items, vectors, self.revises)
+        return after if self.reborn is None else after.with_topic(self.reborn.positions, self.reborn.topic.record)
+
+
+async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> Turning:
+    """Return what a turn writes; its corrections are routed at once, into ``changes``."""
+    withdrawal = await withdraw(reader, extracted)
+    written = _written(reader, extracted, withdrawal)
+    own = [one.evidence for one in written]
+    topic, fresh = await topic_of(reader, extracted)
+    reborn = reborn_topic(reader, extracted, withdrawal.orphaned)
+    turns, vectors = turn_records(extracted)
+    edges = await Weaver(reader, extracted).all(own, topic)
+    await _corrected(reader, written, withdrawal, changes)
+    return Turning(
+        records=(
+            *turns,
+            *(item_record(extracted, one.ordinal, one.item) for one in written),
+            *(() if fresh is None else (fresh,)),
+            *(() if reborn is None else (reborn.record,)),
+        ),
+        vectors=(*vectors, *(RecordVector(record_id=one.evidence.id, vector=one.item.vector) for one in written)),
+        edges=(*edges, *_supported(reader, extracted, withdrawal), *(() if reborn is None else reborn.edges)),
+        withdrawn=withdrawal.closed,
+        message=_message(reader.position, written),
+        known=_known(reader, extracted, written, withdrawal, topic),
+        kept=tuple((one.ordinal, one.evidence) for one in written),
+        revises=extracted.localized.normalized.revises,
+        reborn=reborn,
+    )
+
+
+def _written(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> list[Written]:
+    """Return the items that get records: none twice, and none that the former revision's record still says."""
+    at = int(extracted.localized.normalized.turn.at.timestamp())
+    seen = set(withdrawal.kept)
+    found = list[Written]()
+    for ordinal, item in enumerate(extracted.items):
+        text = digest(item.text)
+        if text not in seen:
+            seen.add(text)
+            evidence = of_item(reader.space, reader.position, ordinal, item, at)
+            found.append(Written(ordinal, item, evidence))
+    return found
+
+
+async def _corrected(reader: Reader, written: Sequence[Written], withdrawal: Withdrawal, changes: Changes) -> None:
+    items = [one.evidence for one in written if one.item.corrects and not one.item.suspect]
+    if items:
+        gone = {row.id for row in withdrawal.closed}
+        known = await reader.candidates(items)
+        correct(items, {group: [o for o in ones if o.id not in gone] for group, ones in known.items()}, changes)
+
+
+def _supported(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> list[EdgeRow]:
+    """Return the edges from a revised turn to the items that it still says."""
+    kinds = {digest(item.text): item.kind for item in extracted.items}
+    return [
+        EdgeRow(
+            space=reader.space,
+            source=record_id(reader.space, reader.position, TURN),
+            target=name,
+            type=EdgeType.SUPPORTS,
+            strength=SUPPORT[kinds[text]],
+            since=reader.position,
+        )
+        for text, name in withdrawal.kept.items()
+    ]
+
+
+def _message(position: int, written: Sequence[Written]) -> Message:
+    """Return what working memory holds: corrections were routed already, and suspect items never are."""
+    return Message(
+        position=position,
+        items=tuple(one.ordinal for one in written),
+        route=tuple(one.ordinal for one in written if not (one.item.corrects or one.item.suspect)),
+        changes=tuple(one.ordinal for one in written if one.item.changes),
+    )
+
+
+def _known(
+    reader: Reader, extracted: Extracted, written: Sequence[Written], withdrawal: Withdrawal, topic: Topic | None
+) -> Known:
+    normalized = extracted.localized.normalized
+    texts = {one.ordinal: digest(one.item.text) for one in written}
+    completes, before = reader.state.chain.completed(normalized.revises)
+    return Known(
+        position=reader.position,
+        turn_id=short(normalized.turn.turn_id),
+        speaker=short(normalized.turn.speaker.id),
+        branch=extracted.localized.placement.branch,
+        pieces=len(normalized.pieces),
+        items=" ".join(texts.get(ordinal, "-") for ordinal in range(max(texts, default=-1) + 1)),
+        kept=tuple((name, text) for text, name in withdrawal.kept.items()),
+        topic=topic.name if topic is not None else "",
+        topic_record=topic.record if topic is not None else "",
+        completes=completes,
+        completes_before=before,
+    )
