@@ -164,8 +164,10 @@ class IndexWriter(Protocol):
     """The sink of ``commit``: the only way to write the index."""
 
     async def write(self, space: Space, batch: Sequence[Committed]) -> None:
-        """Write the rows of these events durably: records, closings and marks, the turns' own records last, then
-        the watermark of the space. Writing the same again changes nothing.
+        """Write the rows of these events durably.
+
+        Records, closings and marks first, the turns' own records last, then the watermark of the space. Writing the
+        same again changes nothing.
 
         Raises:
             Unavailable: if the index does not answer.

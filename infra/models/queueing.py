@@ -9,10 +9,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
-from infra.models.encoder import ROWS, Prepared
+from infra.models.encoder import Prepared, rows_of
 
 _PATIENCE: Final = 32
-"""Calls that a part-filled bucket lets pass while full ones keep coming: 4 s at 8 calls a second, then it goes."""
+"""Calls that a part-filled bucket lets pass while full ones keep coming: 4 s or less, then it goes."""
 
 
 class Call:
@@ -94,7 +94,7 @@ class Buckets:
     def take_urgent(self) -> list[Job]:
         """Return the rows of a full bucket, or of one that has waited too long; else none."""
         for length, bucket in self._buckets.items():
-            if len(bucket.jobs) >= ROWS or self._calls - bucket.since > _PATIENCE:
+            if len(bucket.jobs) >= rows_of(length) or self._calls - bucket.since > _PATIENCE:
                 return self._take(length)
         return []
 
@@ -103,10 +103,10 @@ class Buckets:
         return self._take(next(iter(self._buckets))) if self._buckets else []
 
     def _take(self, length: int) -> list[Job]:
-        """Take up to ``ROWS`` rows; what is left of the bucket queues behind the others."""
+        """Take the rows of one call; what is left of the bucket queues behind the others."""
         self._calls += 1
         bucket = self._buckets.pop(length)
-        taken = [bucket.jobs.popleft() for _ in range(min(ROWS, len(bucket.jobs)))]
+        taken = [bucket.jobs.popleft() for _ in range(min(rows_of(length), len(bucket.jobs)))]
         if bucket.jobs:
             self._buckets[length] = _Bucket(self._calls, bucket.jobs)
         return taken

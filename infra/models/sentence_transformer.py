@@ -73,6 +73,10 @@ class SentenceTransformerEmbedder:
         """
         return await asyncio.wrap_future(self._worker.submit_query(text))
 
+    def free_batches(self, texts: Sequence[str]) -> float:
+        """Return the seconds that the model takes for these texts by its own batching (a yardstick: not bit-stable)."""
+        return self._worker.timed(texts)
+
     def close(self) -> None:
         """Stop the worker after its running call; who still waits gets ``Unavailable``."""
         self._worker.close()

@@ -78,6 +78,10 @@ class EncoderWorker:
         atexit.unregister(self.close)
         self._fail_all(Unavailable("the encoder was closed"))
 
+    def timed(self, texts: Sequence[str]) -> float:
+        """Return the seconds that the loaded model takes for texts in free batches. Nothing else may be asked then."""
+        return self._loaded().free_batches(texts)
+
     def _start(self) -> None:
         if self._closed:
             msg = "the encoder was closed"
