@@ -4,9 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 TURNS  ?= 2000
+KILLS  ?= 20
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: setup demo test check format bench clean
+.PHONY: setup demo test check format bench chaos clean
 
 setup: $(VENV)/.ready
 
@@ -31,6 +32,9 @@ test: check
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+chaos: setup
+	KILLS=$(KILLS) $(BIN)/python -m pytest tests/contract/test_killed_runs.py --timeout 3000
 
 bench: setup
 	$(BIN)/anabranch bench locomo $(DATA)/locomo

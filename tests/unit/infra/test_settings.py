@@ -13,7 +13,7 @@ from infra.settings import Settings, config_file, load_settings, unknown_variabl
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith("ANABRANCH_")]:  # noqa: TID251 - sets the scene
+    for name in [name for name in os.environ if name.startswith("ANABRANCH_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("ANABRANCH_HOME", str(tmp_path))
 
