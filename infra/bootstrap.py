@@ -22,9 +22,10 @@ from stages.ports import Embedder, History
 from stages.recall import Recall
 from stages.route import Route
 from streams.embedded import Embedded
-from streams.journal import Journal, WrongHome
+from streams.journal import Journal
 from streams.locate import StateLocalizer
 from streams.patience import Patience
+from streams.stopped import WrongHome
 from streams.topology import Topology, build
 
 GENERATION = 1

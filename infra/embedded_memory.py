@@ -105,7 +105,7 @@ class EmbeddedMemory:
         """Return each distinct turn id of a space, in the order of the log."""
         ended = self._outcomes(space)
         refused = {letter.turn_id: letter for letter in self.journal.letters(space) if letter.turn_id is not None}
-        known = dict.fromkeys(peek(record.body).event_id for record in self.journal.read_log(space, 0, -1))
+        known = dict.fromkeys(peek(record.body).event_id for record in self.journal.whole_log(space))
         for turn_id in known:
             if turn_id is None:
                 continue

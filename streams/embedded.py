@@ -16,6 +16,7 @@ from streams.journal import Journal
 from streams.patience import Patience
 from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
+from streams.watchdog import Stuck, Watchdog
 
 LANES = 64
 """Lanes of a stage that run at once: enough to fill the encoder's calls, few enough to stay small."""
@@ -101,6 +102,12 @@ class _Ports:
         self.done(self.node, cut)
 
 
+def first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first fault of a group of groups: it says why the run stopped, the others followed from it."""
+    error = errors.exceptions[0]
+    return first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
 class Embedded:
     """Runs a topology over one journal and one index until nothing is pending."""
 
@@ -169,13 +176,21 @@ class Embedded:
                 self._offer(node.name, space)
         self._settle()
         try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._stage(node)) for node in self.topology]
-                await self._quiet.wait()
-                for task in tasks:
-                    task.cancel()
-        except* Exception as errors:  # noqa: BLE001 - the first fault says why the run stopped
-            raise errors.exceptions[0] from None
+            with Watchdog(self._hung):
+                await self._until_quiet()
+        except BaseExceptionGroup as errors:
+            raise first(errors) from None
+
+    async def _until_quiet(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._stage(node)) for node in self.topology]
+            await self._quiet.wait()
+            for task in tasks:
+                task.cancel()
+
+    def _hung(self, stuck: Stuck) -> None:
+        """Note, from the watchdog's thread and by a connection of its own, where a stage hangs."""
+        Journal(self.journal.path).add(stuck.stage, stuck.space, stuck.offset, stuck.report)
 
     def _settle(self) -> None:
         """Note whether any lane runs or has work."""
@@ -203,14 +218,23 @@ class Embedded:
         try:
             async with slots:
                 while records := await engine.source.read(space, await engine.finished(space), LOOKAHEAD):
-                    preparing = asyncio.create_task(engine.prepare(space, records))
-                    try:
-                        await engine.advance(space, records)
-                    finally:
-                        preparing.cancel()
+                    await self._advance(engine, space, records)
+                if engine.lanes > LANES:
+                    engine.evict(space)
         finally:
             running.discard(space)
             self._busy -= 1
             if space in self._ready[node.name]:
                 self._wake[node.name].set()
             self._settle()
+
+    async def _advance(self, engine: Engine[Any, Any, Any], space: Space, records: list[Inbound]) -> None:
+        """Prepare and decide at once: what is decided first asks for what is being prepared."""
+        preparing = asyncio.create_task(engine.prepare(space, records))
+        try:
+            await engine.advance(space, records)
+        finally:
+            preparing.cancel()
+            (fault,) = await asyncio.gather(preparing, return_exceptions=True)
+        if isinstance(fault, Exception):
+            raise fault  # a bug of prepare, which has no effect on results, still shows

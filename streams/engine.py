@@ -16,9 +16,10 @@ from streams.codec import Malformed
 from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.lane import Lane, marked
 from streams.letters import Limit, Refusal
-from streams.numbering import BrokenOrder, Refused, is_repeat, number
+from streams.numbering import Refused, is_repeat, number
 from streams.patience import Patience
 from streams.state import StateStore, load
+from streams.stopped import BrokenOrder, StageCrashed
 from streams.topology import Node
 
 CUT = 32
@@ -36,12 +37,12 @@ State = TypeVar("State", bound=StageState)
 _log = logging.getLogger(__name__)
 
 
-class StageCrashed(RuntimeError):  # noqa: N818 - says what happened
-    """A stage raised what no stage may raise. The worker stops; the record is tried again when it starts."""
-
-
 class Crashes(Protocol):
     """Counts crashes of a stage at a record, from one start of the worker to the next."""
+
+    def count(self, stage: str, space: Space, offset: int) -> int:
+        """Return how many there were at this record."""
+        ...
 
     def add(self, stage: str, space: Space, offset: int, report: str) -> int:
         """Note a crash durably and return how many that makes."""
@@ -97,6 +98,11 @@ class Engine(Generic[In, Out, State]):
     async def finished(self, space: Space) -> int:
         """Return the offset up to which the lane's input is finished."""
         return (await self._lane(space)).header.offset
+
+    @property
+    def lanes(self) -> int:
+        """Return how many lanes are in memory."""
+        return len(self._lanes)
 
     def evict(self, space: Space) -> None:
         """Forget an idle lane; its state is read again when it has work."""
@@ -168,6 +174,7 @@ class Engine(Generic[In, Out, State]):
             return
         if header.position > lane.header.position + 1:
             await self._repair(lane, header)
+        self._admits(header)
         if record.marker and not self.is_last:
             lane.emit(record, marked(header, record.body), lettered=True)
         elif record.marker:
@@ -175,6 +182,15 @@ class Engine(Generic[In, Out, State]):
         else:
             seen = self._glanced.get(lane.space, {}).pop(record.offset, None)
             await self._decide(lane, record, header, self._decode(record, header) if seen is None else seen)
+
+    def _admits(self, header: Header) -> None:
+        """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
+        if self.gate.watermark(header.space) < header.position - WINDOW:
+            msg = (
+                f"{self.node.name} was given position {header.position} of {header.space!r} while memory is complete "
+                f"up to {self.gate.watermark(header.space)} only; replay the space from its log"
+            )
+            raise BrokenOrder(msg)
 
     async def _repair(self, lane: Lane[State], header: Header) -> None:
         missing = range(lane.header.position + 1, header.position)
@@ -199,13 +215,16 @@ class Engine(Generic[In, Out, State]):
             raise BrokenOrder(msg) from error
 
     async def _decide(self, lane: Lane[State], record: Inbound, header: Header, message: object) -> None:
-        outcome = await self._outcome(lane, record, header, message)
+        outcome = await self.ask(lane, record, header, message)
         match outcome:
             case Reject(reason=reason, input_fault=input_fault):
                 await self._refuse(lane, record, Refusal(reason, header.event_id, header, input_fault))
                 return
-            case Duplicate():
+            case Duplicate() if self.is_first:
                 lane.drop(record)
+            case Duplicate(reason=reason):
+                msg = f"{self.node.name} took {header.event_id!r} of {header.space!r} for a repeat ({reason}): a bug"
+                raise StageCrashed(msg)
             case Emit(message=Committed() as event, state=state):
                 lane.state = state
                 lane.commit(record, event, self.node.target.codec.encode(outcome.message))
@@ -214,10 +233,13 @@ class Engine(Generic[In, Out, State]):
                 lane.emit(record, Outbound(header, self.node.target.codec.encode(out)))
         self.limit.count(self.node.name, lane.space, refused=False)
 
-    async def _outcome(
+    async def ask(
         self, lane: Lane[State], record: Inbound, header: Header, message: object
     ) -> Emit[Out, State] | Duplicate | Reject:
         """Ask the stage, waiting while a port does not answer, and counting crashes."""
+        hung = self.crashes.count(self.node.name, lane.space, record.offset)
+        if hung >= CRASHES:  # the watchdog ended the process each time, so nobody was left to make the letter
+            return Reject(f"crashed: {self.node.name} failed {hung} times at this event", input_fault=False)
         try:
             return await self.patience.ask(
                 f"{self.node.name} at {header.event_id!r} of {lane.space!r}",

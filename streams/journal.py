@@ -16,6 +16,7 @@ from schemas.space import Space
 from streams.codec import Codec, canonical, codec
 from streams.effects import Cut, Inbound
 from streams.state import StateHeader, StateRow
+from streams.stopped import WrongHome
 
 VERSION = 1
 """Of the tables below; a home of another version is refused, since it would be read wrongly."""
@@ -48,8 +49,18 @@ _LETTER: Codec[Letter] = codec(Letter)
 _ROW: Codec[Row] = codec(Row)
 
 
-class WrongHome(RuntimeError):  # noqa: N818 - says what is wrong
-    """The home was written by another version or for another model."""
+_READ = 1024 * 1024
+"""Bytes read at once: 64 lanes hold 64 MB of waiting events at most, whatever the turns are."""
+
+
+def _within(records: Iterable[Inbound]) -> Iterator[Inbound]:
+    """Give records until ``_READ`` bytes are reached, one at least."""
+    size = 0
+    for record in records:
+        yield record
+        size += len(record.body)
+        if size >= _READ:
+            return
 
 
 class Journal:
@@ -60,6 +71,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.executescript(_SCHEMA)
@@ -108,7 +120,12 @@ class Journal:
         rows = self._db.execute(
             "SELECT seq, body, own FROM log WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?", (space, after, limit)
         )
-        return [Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows]
+        return list(_within(Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows))
+
+    def whole_log(self, space: str) -> Iterator[Inbound]:
+        """Give every event of a space, in order."""
+        rows = self._db.execute("SELECT seq, body, own FROM log WHERE space = ? ORDER BY seq", (space,))
+        return (Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows)
 
     def read_records(self, topic: str, space: str, after: int, limit: int) -> list[Inbound]:
         """Return a stage's records of a space whose offsets are above ``after``."""
@@ -117,9 +134,12 @@ class Journal:
             "ORDER BY seq LIMIT ?",
             (topic, space, after, limit),
         )
-        return [
-            Inbound(seq, body, Header.model_validate_json(header), bool(marker)) for seq, body, header, marker in rows
-        ]
+        return list(
+            _within(
+                Inbound(seq, body, Header.model_validate_json(header), bool(marker))
+                for seq, body, header, marker in rows
+            )
+        )
 
     def spaces(self) -> list[Space]:
         """Return every space that the log knows, in order."""
@@ -174,7 +194,7 @@ class Journal:
             "SELECT seq, body, own FROM log WHERE space = ? AND instr(body, ?) > 0 ORDER BY seq", (space, spelled)
         ).fetchall()
         found = [Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows]
-        return found or self.read_log(space, 0, -1)
+        return found or list(self.whole_log(space))
 
     def _finished(self, stage: str, space: str) -> int:
         row = self._db.execute("SELECT next FROM lanes WHERE stage = ? AND space = ?", (stage, space)).fetchone()

@@ -11,10 +11,7 @@ from schemas.turn import Turn
 from streams.codec import Malformed, decode_event, peek
 from streams.effects import Inbound
 from streams.state import StateHeader, id_hash
-
-
-class BrokenOrder(RuntimeError):  # noqa: N818 - says what is broken
-    """The input contradicts what the stage has seen; going on would make another memory."""
+from streams.stopped import BrokenOrder
 
 
 @dataclass(frozen=True, slots=True)

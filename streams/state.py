@@ -26,17 +26,18 @@ class Counts(Model):
     alone: int = 0
 
 
-class PartVersion(Model):
-    """Which copy of a part belongs to the state: its key (0 or 1) and version."""
+PartVersion = tuple[int, int]
+"""Which copy of a part belongs to the state: its key (0 or 1) and its version."""
 
-    slot: Literal[0, 1]
-    version: int
+_DIGITS = 8
+"""Hexadecimal digits that stand for an event id in a header."""
 
 
 class StateHeader(Model):
     """Where a stage stands in a space. ``position`` and ``offset`` are of the last event handled.
 
     ``ids`` holds the hashes of the event ids of the last W positions, oldest first: a repeat must be the event seen.
+    It is written with every cut, so it is one string, and versions are pairs.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -44,17 +45,17 @@ class StateHeader(Model):
     position: int = -1
     offset: int = 0
     counts: Counts = Counts()
-    ids: tuple[str, ...] = ()
+    ids: str = ""
     parts: dict[str, PartVersion] = Field(default_factory=dict)
 
     def id_at(self, position: int) -> str | None:
         """Return the id hash seen at ``position``, if it is one of the last W."""
-        back = self.position - position
-        return self.ids[-1 - back] if 0 <= back < len(self.ids) else None
+        start = len(self.ids) - (self.position - position + 1) * _DIGITS
+        return self.ids[start : start + _DIGITS] if start >= 0 and position <= self.position else None
 
     def seen(self, position: int, offset: int, event_id: str, counts: Counts) -> StateHeader:
         """Return the header after an event that took ``position``."""
-        ids = (*self.ids, id_hash(event_id))[-WINDOW:]
+        ids = (self.ids + id_hash(event_id))[-WINDOW * _DIGITS :]
         return self.model_copy(update={"position": position, "offset": offset, "ids": ids, "counts": counts})
 
     def passed(self, offset: int, counts: Counts) -> StateHeader:
@@ -63,8 +64,8 @@ class StateHeader(Model):
 
 
 def id_hash(event_id: str) -> str:
-    """Return eight hexadecimal digits that stand for an event id."""
-    return hashlib.blake2b(event_id.encode(), digest_size=4).hexdigest()
+    """Return the hexadecimal digits that stand for an event id."""
+    return hashlib.blake2b(event_id.encode(), digest_size=_DIGITS // 2).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def load(rows: Iterable[StateRow]) -> Saved:
     header = StateHeader.model_validate_json(max(headers, key=lambda row: row.version).data)
     copies = {(row.part, row.slot, row.version): row.data for row in rows}
     try:
-        parts = {name: copies[name, at.slot, at.version] for name, at in header.parts.items()}
+        parts = {name: copies[name, slot, version] for name, (slot, version) in header.parts.items()}
     except KeyError as error:
         msg = f"state part {error.args[0]!r} is missing; replay the space to build its state again"
         raise ValueError(msg) from error
@@ -126,8 +127,8 @@ def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tupl
         if old is not None and before.parts[name] == data:
             named[name] = old
             continue
-        slot: Literal[0, 1] = 1 if old is not None and old.slot == 0 else 0
-        named[name] = PartVersion(slot=slot, version=version)
+        slot = 1 if old is not None and old[0] == 0 else 0
+        named[name] = (slot, version)
         rows.append(StateRow(name, slot, version, data))
     header = header.model_copy(update={"version": version, "parts": named})
     rows.append(StateRow(HEADER, 0, version, header.model_dump_json().encode()))

@@ -14,6 +14,7 @@ from infra.cli import bench, doctor, forest, ingest, letters, memory, recall, sc
 from infra.cli.session import Session
 from infra.errors import AnabranchError, MissingError
 from stages.contract import Unavailable
+from streams.stopped import Stopped
 
 
 class _Commands(TyperGroup):
@@ -30,6 +31,9 @@ class _Commands(TyperGroup):
             hint = "nothing is lost: try again when it answers, and see `anabranch doctor`"
             typer.secho(f"anabranch: no answer: {error}\n{hint}", err=True, fg="red")
             raise typer.Exit(MissingError.exit_code) from None
+        except Stopped as error:
+            typer.secho(f"anabranch: stopped: {error}", err=True, fg="red")
+            raise typer.Exit(1) from None
 
 
 app = typer.Typer(

@@ -10,7 +10,8 @@ import pytest
 
 from infra.errors import HomeBusy, HomeUnusable
 from infra.home import owned, owner
-from streams.journal import Journal, WrongHome
+from streams.journal import Journal
+from streams.stopped import WrongHome
 
 HOLD = """
 import sys

@@ -14,12 +14,12 @@ from schemas.numbered import Numbered
 from schemas.space import Space
 from stages.contract import Duplicate, Emit, Reject, Unavailable
 from streams.effects import Cut, Inbound
-from streams.engine import Engine, StageCrashed
+from streams.engine import Engine
 from streams.journal import Journal
-from streams.letters import Limit, TooManyLetters
-from streams.numbering import BrokenOrder
+from streams.letters import Limit
 from streams.patience import Patience
 from streams.state import StateHeader, StateRow
+from streams.stopped import BrokenOrder, StageCrashed, TooManyLetters
 from streams.topology import NORMALIZED, TURNS, Node
 from tests.fakes.runtime import Home, event
 from tests.fakes.stages import FakeLocalize, FakeNormalize, Seen
@@ -61,6 +61,9 @@ class Recorder:
         return 10**9
 
     async def reached(self, space: Space, position: int) -> None: ...
+
+    def count(self, stage: str, space: Space, offset: int) -> int:
+        return 0
 
     def add(self, stage: str, space: Space, offset: int, report: str) -> int:
         self.crashed += 1
