@@ -7,7 +7,7 @@ TURNS  ?= 2000
 KILLS  ?= 20
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: setup demo test check format bench chaos clean
+.PHONY: setup demo test check format bench chaos gpu clean
 
 setup: $(VENV)/.ready
 
@@ -41,6 +41,10 @@ bench: setup
 	$(BIN)/anabranch bench beam $(DATA)/beam
 	$(BIN)/anabranch bench irc $(DATA)/irc/dev.tar.gz
 	$(BIN)/anabranch bench ingest $(DATA)/locomo --turns $(TURNS)
+
+gpu: setup
+	$(BIN)/python -c "import torch; assert torch.cuda.is_available(), 'no GPU that torch can use'"
+	$(BIN)/anabranch bench ingest $(DATA)/locomo
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

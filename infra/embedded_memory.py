@@ -105,10 +105,8 @@ class EmbeddedMemory:
         """Return each distinct turn id of a space, in the order of the log."""
         ended = self._outcomes(space)
         refused = {letter.turn_id: letter for letter in self.journal.letters(space) if letter.turn_id is not None}
-        known = dict.fromkeys(peek(record.body).event_id for record in self.journal.whole_log(space))
-        for turn_id in known:
-            if turn_id is None:
-                continue
+        glances = (peek(record.body) for record in self.journal.whole_log(space))
+        for turn_id in dict.fromkeys(seen.event_id for seen in glances if seen.event_id and not seen.is_control):
             outcome, letter = ended.get(turn_id), refused.get(turn_id)
             if outcome is not None:
                 reason = letter.reason if letter and outcome.state is OutcomeState.LETTERED else outcome.reason

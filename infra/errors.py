@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from stages.contract import Unavailable
+
 
 class AnabranchError(Exception):
     """What a person can put right. ``exit_code`` is the command's."""
@@ -33,8 +35,11 @@ class MissingError(AnabranchError):
     exit_code: ClassVar[int] = 3
 
 
-class ModelMissing(MissingError):  # noqa: N818 - named for the condition, like `Unavailable`
-    """A model is not on this machine and may not be fetched. ``command`` is the one that brings it."""
+class ModelMissing(MissingError, Unavailable):  # noqa: N818 - named for the condition, like `Unavailable`
+    """A model is not on this machine and may not be fetched. ``command`` is the one that brings it.
+
+    For a stage it is ``Unavailable``: no event is to blame, and none becomes a letter.
+    """
 
     def __init__(self, model: str, reason: str, command: str) -> None:
         super().__init__(f"the model {model} is missing: {reason}\nTo bring it: {command}")

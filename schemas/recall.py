@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from schemas.base import Model
+from schemas.base import SCHEMA_VERSION, Model
 from schemas.localized import Placement
 from schemas.memory import RecordKind
 
@@ -19,6 +19,7 @@ class Question(Model):
     that asks, which is left out of its own evidence. ``as_of`` is a position: what was known when it was the last.
     """
 
+    schema_version: Literal[1] = SCHEMA_VERSION
     id: str | None = None
     question: Annotated[str, Field(min_length=1)]
     asker: str | None = None
@@ -63,6 +64,7 @@ class Part(StrEnum):
 class ContextInput(Model):
     """A turn not yet published for which a bundle is asked."""
 
+    schema_version: Literal[1] = SCHEMA_VERSION
     id: str | None = None
     text: Annotated[str, Field(min_length=1)]
     speaker: str | None = None

@@ -24,10 +24,7 @@ RoutedRow = Annotated[RecordRow | EdgeRow | ClosedRow | LeftRow | ChangedRow, Fi
 
 
 class Routed(Model):
-    """What route decided: rows in the order in which they are to be written, and the vectors of new records.
-
-    ``revises`` is the position of the former revision of this turn, whose windows ``commit`` has to close.
-    """
+    """What route decided: rows in the order in which they are to be written, and the vectors of new records."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header

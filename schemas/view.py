@@ -27,6 +27,7 @@ class View(Model):
 class ViewSet(Model):
     """The views active from position ``since`` on."""
 
+    schema_version: Literal[1] = SCHEMA_VERSION
     version: int
     since: int
     views: Annotated[tuple[View, ...], Field(min_length=1)]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from schemas.committed import Committed
 from schemas.header import Header, Skipped
 from schemas.space import Space
 from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState, Unavailable
+from streams.asking import Asking, Crashes
 from streams.codec import Malformed
 from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.lane import Lane, marked
 from streams.letters import Limit, Refusal
-from streams.numbering import Refused, is_repeat, number
+from streams.numbering import Refused, is_repeat, must_fill, number
 from streams.patience import Patience
 from streams.state import StateStore, load
 from streams.stopped import BrokenOrder, StageCrashed
@@ -25,9 +25,6 @@ from streams.topology import Node
 CUT = 32
 """Events between two cuts: many enough to share a flush, few enough that a crash repeats little."""
 
-CRASHES = 3
-"""A record that crashed a stage this often becomes a letter, so that one odd text never stops a stage for all."""
-
 NEIGHBOURS = 2
 """Messages of the batch before that a stage sees again when it prepares: a window needs the turns before it."""
 
@@ -35,18 +32,6 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 State = TypeVar("State", bound=StageState)
 _log = logging.getLogger(__name__)
-
-
-class Crashes(Protocol):
-    """Counts crashes of a stage at a record, from one start of the worker to the next."""
-
-    def count(self, stage: str, space: Space, offset: int) -> int:
-        """Return how many there were at this record."""
-        ...
-
-    def add(self, stage: str, space: Space, offset: int, report: str) -> int:
-        """Note a crash durably and return how many that makes."""
-        ...
 
 
 @dataclass
@@ -67,9 +52,13 @@ class Engine(Generic[In, Out, State]):
     is_last: bool = False
     patience: Patience = field(default_factory=Patience)
     limit: Limit = field(default_factory=Limit)
+    _asking: Asking[In, Out, State] = field(init=False)
     _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
     _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
     _glanced: dict[Space, dict[int, In | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._asking = Asking(self.node.stage, self.patience, self.crashes)
 
     async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
         """Let the stage warm its caches for what has arrived; no effect on results."""
@@ -185,22 +174,15 @@ class Engine(Generic[In, Out, State]):
 
     def _admits(self, header: Header) -> None:
         """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
-        if self.gate.watermark(header.space) < header.position - WINDOW:
-            msg = (
-                f"{self.node.name} was given position {header.position} of {header.space!r} while memory is complete "
-                f"up to {self.gate.watermark(header.space)} only; replay the space from its log"
-            )
-            raise BrokenOrder(msg)
+        complete = self.gate.watermark(header.space)
+        if complete < header.position - WINDOW:
+            msg = f"{self.node.name} was given {header.position} of {header.space!r}, memory is complete to {complete}"
+            raise BrokenOrder(f"{msg} only; replay the space from its log")
 
     async def _repair(self, lane: Lane[State], header: Header) -> None:
         missing = range(lane.header.position + 1, header.position)
         again = await self.source.read(lane.space, lane.header.offset, len(missing))
-        if [found.header.position for found in again if found.header] != list(missing):
-            msg = (
-                f"{self.node.name} misses positions {missing.start} to {missing.stop - 1} of {lane.space!r} in "
-                f"{self.node.source.name}; replay the space from its log"
-            )
-            raise BrokenOrder(msg)
+        must_fill(missing, again, f"{self.node.name} misses positions of {lane.space!r} in {self.node.source.name}")
         for found in again:
             await self._handle(lane, found)
 
@@ -215,7 +197,7 @@ class Engine(Generic[In, Out, State]):
             raise BrokenOrder(msg) from error
 
     async def _decide(self, lane: Lane[State], record: Inbound, header: Header, message: object) -> None:
-        outcome = await self.ask(lane, record, header, message)
+        outcome = await self._asking.ask(lane, record, header, message, lambda: self._perform(lane))
         match outcome:
             case Reject(reason=reason, input_fault=input_fault):
                 await self._refuse(lane, record, Refusal(reason, header.event_id, header, input_fault))
@@ -232,35 +214,6 @@ class Engine(Generic[In, Out, State]):
                 lane.state = state
                 lane.emit(record, Outbound(header, self.node.target.codec.encode(out)))
         self.limit.count(self.node.name, lane.space, refused=False)
-
-    async def ask(
-        self, lane: Lane[State], record: Inbound, header: Header, message: object
-    ) -> Emit[Out, State] | Duplicate | Reject:
-        """Ask the stage, waiting while a port does not answer, and counting crashes."""
-        hung = self.crashes.count(self.node.name, lane.space, record.offset)
-        if hung >= CRASHES:  # the watchdog ended the process each time, so nobody was left to make the letter
-            return Reject(f"crashed: {self.node.name} failed {hung} times at this event", input_fault=False)
-        try:
-            return await self.patience.ask(
-                f"{self.node.name} at {header.event_id!r} of {lane.space!r}",
-                lambda: self.node.stage.decide(message, lane.state),  # type: ignore[arg-type]  # the source gives In
-                lambda: self._perform(lane),
-            )
-        except Unavailable:
-            raise
-        except Exception as error:  # noqa: BLE001 - any other exception is a bug, and this is where bugs are counted
-            return self._crashed(lane, record, header, error)
-
-    def _crashed(self, lane: Lane[State], record: Inbound, header: Header, error: Exception) -> Reject:
-        report = "".join(traceback.format_exception(error))
-        times = self.crashes.add(self.node.name, lane.space, record.offset, report)
-        if times >= CRASHES:
-            return Reject(f"crashed: {self.node.name} failed {times} times\n{report}", input_fault=False)
-        msg = (
-            f"{self.node.name} crashed at {header.event_id!r} (position {header.position} of {lane.space!r}), time "
-            f"{times} of {CRASHES}: {error!r}; run again to try it once more, the third crash makes it a letter"
-        )
-        raise StageCrashed(msg) from error
 
     def _letter(self, lane: Lane[State], record: Inbound, refusal: Refusal) -> None:
         lane.refuse(self.node.source.name, record, refusal)

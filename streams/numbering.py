@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.header import EventKind, Header
@@ -32,8 +33,7 @@ def number(record: Inbound, space: Space, position: int) -> Numbered | Refused:
         )
         return Refused(reason, None, glance.event_id)
     if glance.is_control and not record.own:
-        reason = f"control events come from the system itself; publish turns to {space!r} only"
-        return Refused(reason, None, glance.event_id)
+        return _malformed(record, space, position, "control events come from the system itself; publish turns only")
     try:
         event = decode_event(record.body)
     except Malformed as error:
@@ -51,7 +51,7 @@ def _malformed(record: Inbound, space: Space, position: int, fault: str) -> Refu
         return Refused(f"no turn of {space!r}: {fault}", None, glance.event_id)
     kind = EventKind.CONTROL if glance.is_control else EventKind.TURN
     header = Header(space=space, position=position, kind=kind, event_id=glance.event_id, offset=record.offset)
-    return Refused(f"turn {glance.event_id!r} of {space!r} is malformed: {fault}", header, glance.event_id)
+    return Refused(f"{kind} {glance.event_id!r} of {space!r} is refused: {fault}", header, glance.event_id)
 
 
 def is_repeat(header: Header, seen: StateHeader) -> bool:
@@ -70,3 +70,14 @@ def is_repeat(header: Header, seen: StateHeader) -> bool:
         )
         raise BrokenOrder(msg)
     return True
+
+
+def must_fill(missing: range, found: Sequence[Inbound], complaint: str) -> None:
+    """Check that what was read again is just what was missing.
+
+    Raises:
+        BrokenOrder: if it is not; ``complaint`` says who misses what.
+    """
+    if [record.header.position for record in found if record.header] != list(missing):
+        msg = f"{complaint}: {missing.start} to {missing.stop - 1}; replay the space from its log"
+        raise BrokenOrder(msg)

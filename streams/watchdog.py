@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from schemas.space import Space
-from streams.engine import Engine
+from streams.asking import Asking
 
 LIMIT = 60
 """Seconds of a stage's own time in one record; the slowest text that was tried took 6."""
@@ -87,8 +87,8 @@ def decided(frame: FrameType | None) -> Stuck | None:
     """Return the record that the stack of ``frame`` decides, or ``None`` if it decides none."""
     report = "".join(traceback.format_stack(frame)) if frame else ""
     while frame is not None:
-        if frame.f_code is Engine.ask.__code__:
+        if frame.f_code is Asking.ask.__code__:
             values = frame.f_locals
-            return Stuck(values["self"].node.name, values["lane"].space, values["record"].offset, report)
+            return Stuck(values["self"].stage.name, values["lane"].space, values["record"].offset, report)
         frame = frame.f_back
     return None

@@ -53,7 +53,7 @@ CASES: list[tuple[str, list[bytes], list[tuple[int, str, str]], int]] = [
     (
         "a control event of a tenant",
         [event(SPACE, "a", kind="control", event_id="x"), event(SPACE, "b")],
-        [(0, "b", "committed")],
+        [(0, "x", "lettered"), (1, "b", "committed")],
         1,
     ),
     ("unknown fields are refused", [event(SPACE, "a", colour="red")], [(0, "a", "lettered")], 1),

@@ -1,0 +1,129 @@
+"""The log and the stages' records in SQLite: what is read as input, and the effects of a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from schemas.header import Header
+from schemas.letter import Letter
+from schemas.memory import row_key
+from schemas.space import Space
+from streams.codec import Codec, canonical, codec
+from streams.effects import Cut, Inbound
+from streams.tables import Tables
+
+LETTER: Codec[Letter] = codec(Letter)
+
+_READ = 1024 * 1024
+"""Bytes read at once: 64 lanes hold 64 MB of waiting events at most, whatever the turns are."""
+
+
+def _within(records: Iterable[Inbound]) -> Iterator[Inbound]:
+    """Give records until ``_READ`` bytes are reached, one at least."""
+    size = 0
+    for record in records:
+        yield record
+        size += len(record.body)
+        if size >= _READ:
+            return
+
+
+class Records(Tables):
+    """What engines read and write."""
+
+    # the log
+
+    def append(self, space: Space, bodies: Iterable[bytes], *, own: bool = False) -> None:
+        """Append events to the log, all or none; they are on the disk when this returns."""
+        with self.transaction(synced=True):
+            self._db.executemany(
+                "INSERT INTO log (space, own, body) VALUES (?, ?, ?)", [(space, own, body) for body in bodies]
+            )
+
+    def read_log(self, space: str, after: int, limit: int) -> list[Inbound]:
+        """Return events of a space whose offsets are above ``after``."""
+        rows = self._db.execute(
+            "SELECT seq, body, own FROM log WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?", (space, after, limit)
+        )
+        return list(_within(Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows))
+
+    def whole_log(self, space: str) -> Iterator[Inbound]:
+        """Give every event of a space, in order."""
+        rows = self._db.execute("SELECT seq, body, own FROM log WHERE space = ? ORDER BY seq", (space,))
+        return (Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows)
+
+    def read_records(self, topic: str, space: str, after: int, limit: int) -> list[Inbound]:
+        """Return a stage's records of a space whose offsets are above ``after``."""
+        rows = self._db.execute(
+            "SELECT seq, body, header, marker FROM records WHERE topic = ? AND space = ? AND seq > ? "
+            "ORDER BY seq LIMIT ?",
+            (topic, space, after, limit),
+        )
+        return list(
+            _within(
+                Inbound(seq, body, Header.model_validate_json(header), bool(marker))
+                for seq, body, header, marker in rows
+            )
+        )
+
+    def spaces(self) -> list[Space]:
+        """Return every space that the log knows, in order."""
+        return [Space(space) for (space,) in self._db.execute("SELECT DISTINCT space FROM log ORDER BY space")]
+
+    def pending(self, topic: str, stage: str) -> list[Space]:
+        """Return the spaces that have input beyond what ``stage`` finished."""
+        table, only, given = ("log", "", ()) if topic == "turns" else ("records", "WHERE topic = ?", (topic,))
+        rows = self._db.execute(
+            f"SELECT newest.space FROM (SELECT space, MAX(seq) AS seq FROM {table} {only} GROUP BY space) AS newest "  # noqa: S608 - fixed words
+            "LEFT JOIN lanes ON lanes.stage = ? AND lanes.space = newest.space "
+            "WHERE newest.seq > COALESCE(lanes.next, 0)",
+            (*given, stage),
+        )
+        return [Space(space) for (space,) in rows]
+
+    # effects
+
+    def write_records(self, topic: str, cut: Cut) -> None:
+        """Append a cut's outputs; those already there stay as they are."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO records (topic, space, position, marker, header, body) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (topic, cut.space, out.header.position, out.marker, out.header.model_dump_json().encode(), out.body)
+                for out in cut.outputs
+            ],
+        )
+
+    def write_memory(self, cut: Cut) -> None:
+        """Add a cut's memory rows; those already there stay as they are."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO memory VALUES (?, ?, ?)",
+            [(cut.space, row_key(row), canonical(row)) for event in cut.committed for row in event.rows],
+        )
+
+    def write_letters(self, cut: Cut) -> None:
+        """Add a cut's letters; those already there stay as they are."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO letters VALUES (?, ?, ?)",
+            [(letter.letter_id, letter.space, LETTER.encode(letter)) for letter in cut.letters],
+        )
+
+    def write_state(self, cut: Cut) -> None:
+        """Write a cut's changed parts, then the state header."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?)",
+            [(cut.stage, cut.space, row.part, row.slot, row.version, row.data) for row in cut.state],
+        )
+
+    def write_offset(self, cut: Cut) -> None:
+        """Note that the lane's input is finished up to the cut's offset."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO lanes VALUES (?, ?, ?, ?)",
+            (cut.stage, cut.space, cut.header.offset, cut.header.position),
+        )
+
+    def prune(self, topics: Sequence[str], space: str, below: int) -> None:
+        """Remove stage records that every stage has finished; the log and memory keep what they say."""
+        self._db.executemany(
+            "DELETE FROM records WHERE topic = ? AND space = ? AND position < ?",
+            [(topic, space, below) for topic in topics],
+        )

@@ -1,0 +1,82 @@
+"""The SQLite file of a home: its tables, its version, its transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from streams.stopped import WrongHome
+
+VERSION = 1
+"""Of the tables below; a home of another version is refused, since it would be read wrongly."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS log (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, own INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS log_space ON log (space, seq);
+CREATE TABLE IF NOT EXISTS records (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, space TEXT NOT NULL, position INTEGER NOT NULL,
+    marker INTEGER NOT NULL, header BLOB NOT NULL, body BLOB NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS records_position ON records (topic, space, position);
+CREATE TABLE IF NOT EXISTS memory (
+    space TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (space, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS state (
+    stage TEXT NOT NULL, space TEXT NOT NULL, part TEXT NOT NULL, slot INTEGER NOT NULL, version INTEGER NOT NULL,
+    body BLOB NOT NULL, PRIMARY KEY (stage, space, part, slot)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lanes (
+    stage TEXT NOT NULL, space TEXT NOT NULL, next INTEGER NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (stage, space)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS letters (letter_id TEXT PRIMARY KEY, space TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS letters_space ON letters (space);
+CREATE TABLE IF NOT EXISTS crashes (
+    stage TEXT NOT NULL, space TEXT NOT NULL, seq INTEGER NOT NULL, times INTEGER NOT NULL, report TEXT NOT NULL,
+    PRIMARY KEY (stage, space, seq)) WITHOUT ROWID;
+"""
+
+
+class Tables:
+    """One SQLite file in WAL mode, used from one thread.
+
+    What clients were told is durable (``append``) is synced to the disk; the rest can be made again from it, so it
+    need not be: a crash of the process loses nothing, a crash of the machine only work that is repeated.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.executescript(_SCHEMA)
+        self.pin(
+            "version", str(VERSION), "start the version of anabranch that wrote it, or name another ANABRANCH_HOME"
+        )
+
+    def close(self) -> None:
+        """Close the file; what was acknowledged is durable."""
+        self._db.close()
+
+    def pin(self, name: str, value: str, way_out: str) -> None:
+        """Note a property of the home at its first use, and refuse another one later.
+
+        Raises:
+            WrongHome: if the home has another value.
+        """
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
+        (known,) = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        if known != value:
+            msg = f"this home has {name} {known!r}, but {value!r} is asked for; {way_out}"
+            raise WrongHome(msg)
+
+    @contextmanager
+    def transaction(self, *, synced: bool = False) -> Iterator[None]:
+        """Make what is written inside durable together; with ``synced`` it is on the disk at the end."""
+        self._db.execute(f"PRAGMA synchronous={'FULL' if synced else 'NORMAL'}")
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
