@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from schemas.base import SCHEMA_VERSION
 from schemas.committed import Committed
 from schemas.control import Control
 from schemas.extracted import Extracted
@@ -17,9 +18,10 @@ from schemas.localized import Localized
 from schemas.memory import Row
 from schemas.normalized import Normalized
 from schemas.numbered import Numbered
+from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.routed import Routed
 from schemas.turn import Turn
-from schemas.view import View
+from schemas.view import View, ViewSet
 
 _EXPORTED: dict[str, Any] = {
     "turn": Turn,
@@ -35,15 +37,28 @@ _EXPORTED: dict[str, Any] = {
     "memory": Row,
     "letter": Letter,
     "view": View,
+    "view_set": ViewSet,
+    "question": Question,
+    "recalled": Recalled,
+    "context_input": ContextInput,
+    "bundle": Bundle,
 }
+
+_READ = frozenset({"turn", "question", "context_input"})
+"""What others write and we read: fields with a default may be left out."""
+
+_VERSIONED_OUTSIDE = frozenset({"recalled", "bundle"})
+"""Answers, whose printed shape is fixed without a version: the document says it, under ``x-schema-version``."""
 
 
 def documents() -> dict[str, Any]:
     """Return a JSON Schema (draft 2020-12) for each exported schema, by name."""
-    return {
-        name: TypeAdapter(schema).json_schema(mode="serialization" if name != "turn" else "validation")
-        for name, schema in _EXPORTED.items()
-    }
+    return {name: _document(name, schema) for name, schema in _EXPORTED.items()}
+
+
+def _document(name: str, schema: Any) -> dict[str, Any]:  # noqa: ANN401 - a model or a union of models
+    document = TypeAdapter(schema).json_schema(mode="validation" if name in _READ else "serialization")
+    return document | ({"x-schema-version": SCHEMA_VERSION} if name in _VERSIONED_OUTSIDE else {})
 
 
 def export(folder: Path) -> list[Path]:

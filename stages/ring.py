@@ -53,12 +53,12 @@ class Ring(Generic[Entry]):
         """Return the ring with ``entry`` in place of those of its position."""
         return type(self)(tuple(entry if e.position == entry.position else e for e in self.entries))
 
-    def parts(self, name: str) -> dict[str, bytes]:
-        """Cut the ring into parts ``name-N`` of ``CHUNK`` positions each."""
-        return {f"{name}-{chunk % _SLOTS}": _adapter(type(run[0])).dump_json(run) for chunk, run in self._runs()}
+    def parts(self, name: str, size: int = CHUNK) -> dict[str, bytes]:
+        """Cut the ring into parts ``name-N`` of ``size`` positions each: fewer for entries that are large."""
+        return {f"{name}-{chunk % _SLOTS}": _adapter(type(run[0])).dump_json(run) for chunk, run in self._runs(size)}
 
-    def _runs(self) -> Iterator[tuple[int, tuple[Entry, ...]]]:
-        for chunk, group in groupby(self.entries, key=lambda entry: entry.position // CHUNK):
+    def _runs(self, size: int) -> Iterator[tuple[int, tuple[Entry, ...]]]:
+        for chunk, group in groupby(self.entries, key=lambda entry: entry.position // size):
             yield chunk, tuple(group)
 
     @classmethod

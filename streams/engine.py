@@ -176,8 +176,9 @@ class Engine(Generic[In, Out, State]):
         """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
         complete = self.gate.watermark(header.space)
         if complete < header.position - WINDOW:
-            msg = f"{self.node.name} was given {header.position} of {header.space!r}, memory is complete to {complete}"
-            raise BrokenOrder(f"{msg} only; replay the space from its log")
+            who = f"{self.node.name} was given {header.position} of {header.space!r}"
+            msg = f"{who} while memory is complete to {complete} only; replay the space from its log"
+            raise BrokenOrder(msg)
 
     async def _repair(self, lane: Lane[State], header: Header) -> None:
         missing = range(lane.header.position + 1, header.position)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from infra.cli import output
 from infra.cli.session import session_of
 from infra.importers import Format
 
@@ -28,7 +28,7 @@ def locomo(context: typer.Context, path: Data, raw: Raw = None) -> None:
     from infra.bench.evidence_run import run_locomo  # noqa: PLC0415 - `--help` must not load index and models
 
     session = session_of(context)
-    session.run(run_locomo(session.settings(), path, Console(), raw))
+    session.run(run_locomo(session.settings(), path, output.console(), raw))
 
 
 @benchmarks.command(epilog="Example: anabranch bench beam ../shared/data/beam")
@@ -37,16 +37,16 @@ def beam(context: typer.Context, path: Data, raw: Raw = None) -> None:
     from infra.bench.evidence_run import run_beam  # noqa: PLC0415
 
     session = session_of(context)
-    session.run(run_beam(session.settings(), path, Console(), raw))
+    session.run(run_beam(session.settings(), path, output.console(), raw))
 
 
 @benchmarks.command(epilog="Example: anabranch bench irc ../shared/data/irc/dev.tar.gz")
-def irc(context: typer.Context, path: Data) -> None:
+def irc(context: typer.Context, path: Data, raw: Raw = None) -> None:
     """Reply links and conversations of IRC channels, beside the addressee rule and the previous message."""
     from infra.bench.irc_run import run_irc  # noqa: PLC0415
 
     session = session_of(context)
-    session.run(run_irc(session.settings(), path, Console()))
+    session.run(run_irc(session.settings(), path, output.console(), raw))
 
 
 @benchmarks.command(epilog="Example: anabranch bench ingest ../shared/data/locomo --turns 2000")
@@ -60,4 +60,4 @@ def ingest(
     from infra.bench.ingest_run import run_ingest  # noqa: PLC0415
 
     session = session_of(context)
-    session.run(run_ingest(session.settings(), path, kind, turns, Console()))
+    session.run(run_ingest(session.settings(), path, kind, turns, output.console()))

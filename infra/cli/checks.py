@@ -91,7 +91,8 @@ def _home(home: Path) -> Check:
             "home", Verdict.WRONG, f"{home} is no folder that can be written", "name another by ANABRANCH_HOME"
         )
     if (holder := owner(home)) is not None:
-        return Check("home", Verdict.ODD, f"{home} is in use by process {holder}", "other commands wait until it ends")
+        advice = "until that process ends, other commands on this home are refused"
+        return Check("home", Verdict.ODD, f"{home} is in use by process {holder}", advice)
     return Check("home", Verdict.FINE, str(home))
 
 

@@ -46,7 +46,8 @@ def ingest(
 ) -> None:
     """Publish turns and process them until nothing is pending.
 
-    Doing it again changes nothing: turns that are known are counted as duplicates.
+    Doing it again adds nothing to memory: turns that are known are counted as duplicates. Lines that were lettered are
+    published and lettered again.
     """
     session = session_of(context)
     events = read(path, kind, space)

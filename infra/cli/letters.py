@@ -46,16 +46,17 @@ def show(
     context: typer.Context,
     *,
     letter_id: Annotated[str, typer.Argument(help="The id, or the beginning of it.")],
+    space: AnySpace = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a letter with the original bytes of its event."""
     session = session_of(context)
-    session.run(_show(session, letter_id, as_json=as_json))
+    session.run(_show(session, letter_id, space, as_json=as_json))
 
 
-async def _show(session: Session, letter_id: str, *, as_json: bool) -> None:
+async def _show(session: Session, letter_id: str, space: Space | None, *, as_json: bool) -> None:
     async with session.memory(wait=False) as memory:
-        found = [letter for letter in memory.letters(None) if letter.letter_id.startswith(letter_id)]
+        found = [letter for letter in memory.letters(space) if letter.letter_id.startswith(letter_id)]
     if len(found) != 1:
         msg = f"{len(found)} letters have an id that begins with {letter_id!r}; `anabranch letters list` shows the ids"
         raise UsageError(msg)

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from infra.errors import UsageError
 from infra.models.hash_embedder import HashEmbedder
-from infra.models.location import DEFAULT_MODEL
 from infra.models.sentence_transformer import SentenceTransformerEmbedder
-
-DEFAULT_EMBEDDER: Final = f"sentence-transformers:{DEFAULT_MODEL}"
-"""Small, quick on a CPU and well known; the thresholds of the stages are calibrated for it."""
 
 
 def make_embedder(choice: str, *, threads: int | None = None) -> HashEmbedder | SentenceTransformerEmbedder:

@@ -44,16 +44,6 @@ class SentenceTransformerEmbedder:
             self._dimension = len(self._worker.submit_query("").result())
         return self._dimension
 
-    @property
-    def texts_asked(self) -> int:
-        """Texts that callers of ``embed`` gave so far."""
-        return self._worker.asked
-
-    @property
-    def texts_encoded(self) -> int:
-        """Texts that the model ran on; repeats in flight or in the cache are not encoded again."""
-        return self._worker.encoded
-
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return a vector for each text, in order.
 

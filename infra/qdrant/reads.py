@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Final, TypeVar
+from uuid import UUID
 
-from qdrant_edge import Query, ScoredPoint, SparseVector
+from qdrant_edge import Query, Record, ScoredPoint, SparseVector
 
 from infra.qdrant import bm25
 from infra.qdrant.batch import is_id
@@ -43,14 +44,19 @@ _MATCHES: Final = 65_536
 _ROWS: Final = 4096
 """Rows kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
 
+_FEW: Final = 16
+_ANSWERS: Final = 256
+"""So many answers to "which are the newest?" are kept until the next write, if short: every recall asks for a turn."""
+
+_Name = TypeVar("_Name")
 _Kept = TypeVar("_Kept")
 
 
-def _keep(kept: dict[str, _Kept], new: dict[str, _Kept], size: int) -> None:
+def _keep(kept: dict[_Name, _Kept], new: dict[_Name, _Kept], size: int) -> None:
     """Add to what is kept, at most ``size``; those kept longest go."""
     kept |= new
-    for record_id in list(islice(kept, max(0, len(kept) - size))):
-        del kept[record_id]
+    for name in list(islice(kept, max(0, len(kept) - size))):
+        del kept[name]
 
 
 def by_dot(score: float) -> int:
@@ -65,10 +71,22 @@ def by_words(score: float) -> int:
 
 def _cut(points: Sequence[ScoredPoint], asked: int, limit: int, integer: Callable[[float], int]) -> Ranked | None:
     """Return the ``limit`` best of what ``asked`` brought, or ``None`` if a tie may go on behind it."""
-    scored = sorted((-integer(point.score), str(point.id)) for point in points)
+    scored = sorted([(-integer(point.score), _number(point)) for point in points])
     if len(points) == asked and scored[-1][0] == scored[limit - 1][0]:
         return None
-    return [(record_id, -score) for score, record_id in scored[:limit]]
+    return [(_name(number), -score) for score, number in scored[:limit]]
+
+
+def _number(point: ScoredPoint | Record) -> int:
+    """Return a point's id as a number; numbers are in the order of the ids as they are written."""
+    key = point.id  # made anew each time that it is asked for
+    return key.int if isinstance(key, UUID) else UUID(str(key)).int
+
+
+@lru_cache(maxsize=_MATCHES)
+def _name(number: int) -> str:
+    """Return an id as it is written. A recall sees a thousand, mostly those that the last one saw."""
+    return str(UUID(int=number))
 
 
 @dataclass
@@ -79,6 +97,7 @@ class Reads:
     statistics: Statistics = field(init=False)
     _facts: dict[str, Facts] = field(default_factory=dict)
     _rows: dict[str, RecordRow] = field(default_factory=dict)
+    _newest: dict[tuple[Filter, int], Ranked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Let the statistics read their spaces from the shard."""
@@ -122,28 +141,44 @@ class Reads:
         """Return the newest records with score 0, ordered by (-since, id)."""
         if limit < 1 or selects_nothing(where):
             return []
+        self.shard.must_be_open()
+        if (where, limit) not in self._newest:
+            kept = {(where, limit): self._read_newest(where, limit)}
+            if limit > _FEW:
+                return kept[where, limit]
+            _keep(self._newest, kept, _ANSWERS)
+        return self._newest[where, limit]
+
+    def _read_newest(self, where: Filter, limit: int) -> Ranked:
         asked = limit + _SLACK
         while True:
             points = self.shard.newest(condition(where), asked)
-            order = sorted((-int(point.order_value or 0), str(point.id)) for point in points)
+            order = sorted([(-int(point.order_value or 0), _number(point)) for point in points])
             if len(points) < asked or order[-1][0] != order[limit - 1][0]:
-                return [(record_id, 0) for _, record_id in order[:limit]]
+                return [(_name(number), 0) for _, number in order[:limit]]
             asked *= 4
 
     def found(self, ranked: Sequence[Ranked], as_of: int) -> list[list[Found]]:
         """Return the records of ranked ids with what had happened to them; each is read once."""
         ids = {record_id for hits in ranked for record_id, _ in hits}
-        contents = self.shard.retrieve(sorted(ids), FOUND_FIELDS)
+        contents = self._contents(ids, FOUND_FIELDS)
         rows = self._parsed(contents)
         return [[found(rows[key], contents[key], as_of, score) for key, score in hits] for hits in ranked]
 
     def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
         """Return the records of these ids that are in the space as of then, in the order asked."""
-        ids = sorted({record_id for record_id in record_ids if is_id(record_id)})
-        points = self.shard.retrieve(ids, [*FOUND_FIELDS, "space", "since"])
+        ids = {record_id for record_id in record_ids if record_id in self._rows or is_id(record_id)}
+        points = self._contents(ids, [*FOUND_FIELDS, "space", "since"])
         contents = {key: content for key, content in points.items() if _visible(content, space, as_of)}
         rows = self._parsed(contents)
         return [found(rows[key], contents[key], as_of) for key in record_ids if key in contents]
+
+    def _contents(self, ids: Collection[str], fields: list[str]) -> dict[str, dict[str, Any]]:
+        """Return these fields of points by id; the bodies only of those whose rows are not kept."""
+        known = sorted(record_id for record_id in ids if record_id in self._rows)
+        unknown = sorted(record_id for record_id in ids if record_id not in self._rows)
+        others = [name for name in fields if name != "body"]
+        return self.shard.retrieve(known, others) | self.shard.retrieve(unknown, fields)
 
     def _parsed(self, contents: dict[str, dict[str, Any]]) -> dict[str, RecordRow]:
         rows = {key: self._rows.get(key) or parsed(content) for key, content in contents.items()}
@@ -153,14 +188,17 @@ class Reads:
     def matched(self, ranked: Ranked) -> list[Match]:
         """Return the matches of ranked ids."""
         unknown = [record_id for record_id, _ in ranked if record_id not in self._facts]
-        known = {record_id: self._facts[record_id] for record_id, _ in ranked if record_id in self._facts}
-        read = {key: facts(content) for key, content in self.shard.retrieve(unknown, ["brief"]).items()}
-        _keep(self._facts, read, _MATCHES)
-        known |= read
+        known = self._facts
+        if unknown:
+            known = {record_id: self._facts[record_id] for record_id, _ in ranked if record_id in self._facts}
+            read = {key: facts(content) for key, content in self.shard.retrieve(unknown, ["brief"]).items()}
+            _keep(self._facts, read, _MATCHES)
+            known |= read
         return [match(record_id, known[record_id], score) for record_id, score in ranked]
 
     def written(self, ids: Iterable[str]) -> None:
-        """Forget what is kept of records that are written (again)."""
+        """Forget what is kept of records that are written (again), and which records are the newest."""
+        self._newest.clear()
         for record_id in ids:
             self._facts.pop(record_id, None)
             self._rows.pop(record_id, None)

@@ -6,45 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schemas.base import Model
 from schemas.committed import Committed
 from schemas.extracted import Extracted
 from schemas.header import Header, Skipped
 from schemas.memory import OutcomeRow, OutcomeState, RecordKind, RecordRow
 from schemas.routed import RecordVector, Routed, RoutedRow
 from schemas.space import Space
-from stages.commit.windows import WindowTurn, window, window_turn
+from stages.commit.state import CommitState
+from stages.commit.windows import window, window_turn
 from stages.contract import Duplicate, Emit, Reject
 from stages.ports import Embedder
-
-_PART = "turns"
-
-
-class CommitState(Model):
-    """The last two turns of a space that were not lettered: the next window's anchor and what stood before it."""
-
-    before: WindowTurn | None = None
-    last: WindowTurn | None = None
-
-    def parts(self) -> Mapping[str, bytes]:
-        """Return the state as its one part."""
-        return {_PART: self.model_dump_json().encode()}
-
-    @classmethod
-    def from_parts(cls, parts: Mapping[str, bytes]) -> CommitState:
-        """Build the state from its part."""
-        return cls.model_validate_json(parts[_PART])
-
-    def after(self, turn: WindowTurn, revises: int | None) -> CommitState:
-        """Return the state after ``turn``; a revision takes the place of the turn that it revises."""
-        if self.last is not None and self.last.position == revises:
-            return CommitState(before=self.before, last=turn)
-        return CommitState(before=self.last, last=turn)
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Turns routed rows into complete ones: the window of the previous turn, and the outcome of this event."""
+    """Turns routed rows into complete ones: the windows due with it, and the outcome of this event."""
 
     embedder: Embedder
     name: ClassVar[str] = "commit"
@@ -59,15 +35,13 @@ class Commit:
 
     async def prepare(self, messages: Sequence[Routed | Skipped]) -> None:
         """Embed the windows that these messages will complete among themselves."""
-        state, texts = CommitState(), list[str]()
+        states, texts = dict[Space, CommitState](), list[str]()
         for message in messages:
             if isinstance(message, Skipped) or not isinstance(message.source, Extracted):
                 continue
-            turn, revises = window_turn(message.source), message.source.localized.normalized.revises
-            made = _window(message.header.space, turn, state, revises)
-            if made is not None and state.before is not None:  # else what stands before it is not known here
-                texts.append(made.text)
-            state = state.after(turn, revises)
+            space = message.header.space
+            states[space], made = _windows(message.header, message.source, states.get(space, CommitState()))
+            texts += [row.text for row, known in made if known]  # else what stands before it is not known here
         await self.embedder.embed(texts)
 
     async def decide(
@@ -88,11 +62,11 @@ class Commit:
 
     async def _completed(self, message: Routed, state: CommitState) -> Emit[Committed, CommitState]:
         if not isinstance(message.source, Extracted):
-            return Emit(_committed(message, None, ()), state)
-        turn, revises = window_turn(message.source), message.source.localized.normalized.revises
-        made = _window(message.header.space, turn, state, revises)
-        vectors = await self.embedder.embed([made.text]) if made is not None else []
-        return Emit(_committed(message, made, vectors), state.after(turn, revises))
+            return Emit(_committed(message, (), ()), state)
+        after, made = _windows(message.header, message.source, state)
+        rows = [row for row, _known in made]
+        vectors = await self.embedder.embed([row.text for row in rows]) if rows else []
+        return Emit(_committed(message, rows, vectors), after)
 
     def _fault(self, message: Routed) -> str | None:
         """Say what is wrong with the rows, before any of them is written."""
@@ -109,20 +83,16 @@ class Commit:
         return None
 
 
-def _window(space: Space, turn: WindowTurn, state: CommitState, revises: int | None) -> RecordRow | None:
-    """Return the window of the last turn, now that the next is here; one that ``turn`` revises is shown no more."""
-    if state.last is None or state.last.position == revises:
-        return None
-    before = None if state.before is not None and state.before.position == revises else state.before
-    return window(space, state.last, before, turn)
+def _windows(header: Header, source: Extracted, state: CommitState) -> tuple[CommitState, list[tuple[RecordRow, bool]]]:
+    """Return the state after a turn and the windows due with it, each with whether it shows what stands before it."""
+    after, dues = state.placed(window_turn(source), source.localized.normalized.revises)
+    return after, [(window(header.space, due, header.position), due.before is not None) for due in dues]
 
 
-def _committed(message: Routed, made: RecordRow | None, vectors: Sequence[bytes]) -> Committed:
-    rows: list[RoutedRow] = [*message.rows]
-    if made is not None:
-        rows.append(made)
+def _committed(message: Routed, made: Sequence[RecordRow], vectors: Sequence[bytes]) -> Committed:
+    rows: list[RoutedRow] = [*message.rows, *made]
     rows.sort(key=lambda row: isinstance(row, RecordRow) and row.kind is RecordKind.TURN)  # stable: turns come last
-    extra = [RecordVector(record_id=made.id, vector=vector) for vector in vectors] if made is not None else []
+    extra = [RecordVector(record_id=row.id, vector=vector) for row, vector in zip(made, vectors, strict=True)]
     outcome = _outcome(message.header, OutcomeState.COMMITTED)
     return Committed(header=message.header, rows=(*rows, outcome), vectors=(*message.vectors, *extra))
 

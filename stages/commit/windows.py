@@ -1,32 +1,38 @@
-"""The window of a turn: itself between its neighbours, written when the next turn is known."""
+"""The window of a turn: itself between its neighbours, written when the next turn is known and after a revision."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import AwareDatetime
 
-from schemas.base import Model
 from schemas.extracted import Extracted
 from schemas.header import record_id
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
 from schemas.turn import Speaker
+from stages.ring import PlacedModel
 from stages.text.spoken import spoken
 
 TURN_BYTES = 500
 """Bytes of each turn that a window shows: three of them fit an encoder of 256 word pieces in most languages."""
 
 
-class WindowTurn(Model):
-    """What a window needs of a turn; at most ``TURN_BYTES`` of its text."""
+class WindowTurn(PlacedModel):
+    """What a window needs of a turn; at most ``TURN_BYTES`` of its text.
 
-    position: int
+    ``position`` is its number among the turns of the space, kept by the revision that takes its place; ``event`` is the
+    position of the event that brought this text.
+    """
+
+    event: int
     turn_id: str
     speaker: Speaker
     text: str
     at: AwareDatetime
     session: str | None
     branch: int
-    suspect: bool
+    suspect: bool = False
 
     @property
     def line(self) -> str:
@@ -39,7 +45,8 @@ def window_turn(extracted: Extracted) -> WindowTurn:
     normalized = extracted.localized.normalized
     turn = normalized.turn
     return WindowTurn(
-        position=extracted.header.position,
+        position=0,  # the state numbers it
+        event=extracted.header.position,
         turn_id=turn.turn_id,
         speaker=turn.speaker,
         text=clip(normalized.text),
@@ -51,17 +58,39 @@ def window_turn(extracted: Extracted) -> WindowTurn:
 
 
 def clip(text: str) -> str:
-    """Return the first ``TURN_BYTES`` bytes of ``text``, never half a character."""
-    return text.encode()[:TURN_BYTES].decode("utf-8", "ignore")
+    """Return the beginning of ``text`` that takes ``TURN_BYTES`` bytes as it is stored, never half a character."""
+    room = TURN_BYTES
+    for at, letter in enumerate(text[:TURN_BYTES]):
+        room -= _ESCAPED.get(letter, _CONTROL if letter < " " else len(letter.encode()))
+        if room < 0:
+            return text[:at]
+    return text[:TURN_BYTES]
 
 
-def window(space: Space, turn: WindowTurn, before: WindowTurn | None, after: WindowTurn) -> RecordRow:
-    """Return the window record anchored at ``turn``; it is known from the position of the turn ``after`` on."""
-    shown = [other for other in (before, turn, after) if other is not None]
+_ESCAPED = dict.fromkeys('"\\\n\r\t\b\f', 2)
+_CONTROL = 6
+"""Bytes of other control characters in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A window that is to be written: ``turn`` between its neighbours, named by ``event`` and ``ordinal``."""
+
+    turn: WindowTurn
+    before: WindowTurn | None
+    after: WindowTurn
+    event: int
+    ordinal: int = 0
+
+
+def window(space: Space, due: Due, since: int) -> RecordRow:
+    """Return the window record that is due at the event of position ``since``, from which on it is known."""
+    turn = due.turn
+    shown = [other for other in (due.before, turn, due.after) if other is not None]
     neighbours = [other.turn_id for other in shown if other is not turn]
     return RecordRow(
         space=space,
-        id=window_id(space, turn.position),
+        id=record_id(space, due.event, "window", due.ordinal),
         kind=RecordKind.WINDOW,
         text="\n".join(other.line for other in shown),
         owner=turn.speaker.id,
@@ -69,12 +98,7 @@ def window(space: Space, turn: WindowTurn, before: WindowTurn | None, after: Win
         at=turn.at,
         session=turn.session,
         provenance=(turn.turn_id, *dict.fromkeys(name for name in neighbours if name != turn.turn_id)),
-        since=after.position,
+        since=since,
         branch=turn.branch,
         suspect=any(other.suspect for other in shown),
     )
-
-
-def window_id(space: Space, position: int) -> str:
-    """Return the id of the window anchored at the turn of ``position``."""
-    return record_id(space, position, "window")

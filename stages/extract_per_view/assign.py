@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from schemas.extracted import ItemKind
 from stages.extract_per_view.aspects import ALSO
 from stages.extract_per_view.drafts import Draft
-from stages.extract_per_view.statements import is_request, of_self
-from stages.extract_per_view.views import KINDS, OTHER, REQUESTS, VIEWS
+from stages.extract_per_view.statements import is_plan, is_request, of_self
+from stages.extract_per_view.views import KINDS, OTHER, PLANS, REQUESTS, VIEWS
 from stages.text.similarity import dots, permille
 
 LEVELS = {
@@ -58,7 +58,7 @@ def views_of(draft: Draft, vector: bytes, views: Sequence[bytes], levels: Sequen
     """Return the views that take a draft, best first; the catch-all alone where no other does.
 
     ``views`` are the vectors of the scored views in their order, ``levels`` the scores they have to reach. What a
-    statement's form makes certain (its aspect, a request) comes before what similarity suggests.
+    statement's form makes certain (its aspect, a request, a plan) comes before what similarity suggests.
     """
     above = [permille(dot) - level for dot, level in zip(dots(vector, views), levels, strict=True)]
     scores = sorted(zip(above, _SCORED, strict=True), key=_best_first)
@@ -74,7 +74,9 @@ def _certain(draft: Draft) -> tuple[str, ...]:
     if draft.aspect is not None:
         also = ALSO.get(draft.aspect.attribute)
         return (draft.aspect.view,) if also is None else (draft.aspect.view, also)
-    return (REQUESTS,) if is_request(draft.source) else ()
+    if is_request(draft.source):
+        return (REQUESTS,)
+    return (PLANS,) if is_plan(draft.source) else ()
 
 
 def kind_of(views: Sequence[str], draft: Draft, *, persona: bool) -> ItemKind:

@@ -51,18 +51,18 @@ def target_of(
     for a correction that names only a new value, one that has another value of that sort.
     """
     statements = list(_latest_first(told))
-    for _entry, statement in statements:
-        if (statement.owner, statement.subject, statement.attribute) == (key.owner, key.subject, key.attribute):
-            return _corrected(statement)
+    for entry, statement in statements:
+        if _key(entry, statement) == key:
+            return _corrected(entry, statement)
     near = [(entry, one) for entry, one in statements if entry.branch == branch and entry.position >= position - REACH]
     words = content_tokens(corrected(source))
-    for _entry, statement in near:
+    for entry, statement in near:
         if overlap(words, content_tokens(statement.text)) >= _SAME_THING:
-            return _corrected(statement)
+            return _corrected(entry, statement)
     if telling(corrected(source)) > _ELLIPTIC:
         return None
-    fitting = (one for _entry, one in near if _other_value(values, one.values))
-    return next((_corrected(one) for one in fitting), None)
+    fitting = (pair for pair in near if _other_value(values, pair[1].values))
+    return next((_corrected(*pair) for pair in fitting), None)
 
 
 def about(text: str, old: str) -> str:
@@ -84,6 +84,9 @@ def _other_value(new: Sequence[str], old: Sequence[str]) -> bool:
     return any(n.split()[0] == o.split()[0] for n in new for o in old) and not set(new) <= set(old)
 
 
-def _corrected(statement: Statement) -> Corrected:
-    key = Key(owner=statement.owner, subject=statement.subject, attribute=statement.attribute)
-    return Corrected(kind=statement.kind, key=key, text=statement.text)
+def _key(entry: Told, statement: Statement) -> Key:
+    return Key(owner=statement.owner or entry.speaker, subject=statement.subject, attribute=statement.attribute)
+
+
+def _corrected(entry: Told, statement: Statement) -> Corrected:
+    return Corrected(kind=statement.kind, key=_key(entry, statement), text=statement.text)

@@ -33,7 +33,8 @@ _CORRECTED = (
 """What stands before the new words of a correction, the surer form first."""
 
 _NEGATED = re.compile(
-    r"\b(?:not|never|no longer|none|nobody|nothing|neither|nor|without|cannot|used to|quit|stopped|gave up|given up)\b"
+    r"\b(?:not|never|no longer|none|nobody|nothing|neither|nor|without|cannot|used to|quit|stopped|gave up|given up"
+    r"|swore off|sworn off|cut out)\b"
     r"|n't\b",
     re.IGNORECASE,
 )
@@ -41,7 +42,10 @@ _NOT_REALLY = re.compile(
     r"\bnot only\b|\bno doubt\b|\bno problem\b|\bcan(?:'t|not) (?:wait|stand|stop|help|believe|get enough)\b"
     r"|\bwhy not\b|\bdon't (?:worry|forget|hesitate)\b|\bnot just\b|\bnever (?:mind|ceases?)\b"
     r"|\bif not\b|\bnothing (?:but|beats)\b"
-    r"|\bisn't it\b|\bdidn't i\b",
+    r"|\bisn't it\b|\bdidn't i\b"
+    r"|\b(?:(?:can|could|would|will) ?(?:not|never|n't)|won't|can't|never)\s+(?:\w+\s+){0,2}?"
+    r"(?:(?:g[ia]ve|giving|given) up\b(?! on)|(?:live|do|go|be|get by|manage|survive|life)(?: \w+)? without|resist"
+    r"|get enough of|quit|stop|swear off)\b",
     re.IGNORECASE,
 )
 _CONTRASTED = re.compile(r",?\s*\b(?:not|rather than|instead of)\s+[^,.;!?]+(?=[,.;!?]|$)", re.IGNORECASE)

@@ -74,8 +74,10 @@ DIET = _form(
 )
 MEAT = _form(
     _WHO,
-    r"\s+[^.!?;,]{0,30}?\b(?:eat|eats|eating|loves?|likes?|enjoys?|hates?)\b[^.!?;,]{0,24}?",
-    r"\b(?:meat|steaks?|beef|bacon|pork|chicken|burgers?|sausages?|lamb|ham|ribs)\b",
+    r"(?:'ve|'m|'d|'ll)?\s+[^.!?;,]{0,30}?\b(?:eat|eats|eaten|ate|eating|loves?|likes?|enjoys?|hates?|craves?|touch(?:es|ed)?"
+    r"|g[ia]ve up|gives up|given up|giving up|(?:live|lives|do|does|go|goes|be|get by|manage|survive)(?: \w+)? without"
+    r"|resists?|get enough of|cut(?:s|ting)? out|quit|addicted to|swear off|swore off|sworn off)\b[^.!?;,]{0,24}?",
+    r"\b(?:meat|steaks?|beef|bacon|pork|chicken|burgers?|sausages?|lamb|ham|ribs)\b(?! (?:farm|shop|coop))",
 )
 FAVOURITE = _form(
     r"\b[Mm]y (?:all[- ]time |absolute |new |current )?favou?rite\s+(?P<what>[\w-]+(?: [\w-]+)?)",

@@ -16,7 +16,7 @@ from stages.extract_per_view.dates import finest
 from stages.extract_per_view.drafts import Draft
 from stages.extract_per_view.keys import heads, key_of, person_of, subject_of
 from stages.extract_per_view.standalone import times_of
-from stages.extract_per_view.state import TEXT_BYTES, Party, Statement, Told
+from stages.extract_per_view.state import TEXT_BYTES, TOLD_BYTES, Party, Statement, Told
 
 VALUE_SLOT = "value"
 """The slot of an attribute that has one value at a time; route compares it."""
@@ -115,23 +115,29 @@ def _polarity(turn: Attitude, draft: Draft) -> tuple[Attitude, bool]:
 
 
 def told_of(localized: Localized, items: Sequence[Item], kept: int) -> Told:
-    """Return what the state remembers of a turn: its last ``kept`` items, their texts within ``TEXT_BYTES``."""
-    last = items[-kept:]
-    room = TEXT_BYTES // max(len(last), 1)
+    """Return what the state remembers of a turn: its last ``kept`` items, within the bytes that it may take."""
+    speaker = localized.normalized.turn.speaker.id
+    last = [one for one in items if not one.suspect][-kept:]
+    share = max(len(last), 1)
+    made = (_statement(one, speaker, TEXT_BYTES // share, TOLD_BYTES // share) for one in last)
     return Told(
         position=localized.header.position,
         branch=localized.placement.branch,
-        speaker=localized.normalized.turn.speaker.id,
-        statements=tuple(_statement(one, room) for one in last if not one.suspect),
+        speaker=speaker,
+        statements=tuple(one for one in made if one is not None),
     )
 
 
-def _statement(one: Item, room: int) -> Statement:
-    return Statement(
+def _statement(one: Item, speaker: str, text_bytes: int, room: int) -> Statement | None:
+    """Return an item as a later correction sees it, in ``room`` bytes as stored; ``None`` if its key leaves no room."""
+    bare = Statement(
         kind=one.kind,
-        owner=one.key.owner,
-        subject=one.key.subject,
         attribute=one.key.attribute,
-        text=one.text.encode()[:room].decode("utf-8", "ignore"),
+        owner="" if one.key.owner == speaker else one.key.owner,
+        subject=one.key.subject,
         values=values_of(one.text, one.interval)[:3],
     )
+    left = min(text_bytes, room - len(bare.model_dump_json().encode()))
+    if left < 0:
+        return None
+    return bare.model_copy(update={"text": one.text.encode()[:left].decode("utf-8", "ignore")})

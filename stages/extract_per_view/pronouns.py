@@ -57,6 +57,18 @@ class Voice:
 
 Replacement = tuple[int, int, str]
 
+_CLAUSE = (
+    r"(?:^|[.,;:!?(\u2014\u2013-]|\b(?:that|because|when|but|so|if|while|since|after|before|then|and|as|where|today"
+    r"|yesterday|now|both|what|how|why)\b)[\s\"']*"
+)
+_WITH = re.compile(
+    _CLAUSE + r"(?:(?:[Mm]y|[Oo]ur|[Tt]he)\s+(?:(?:best|older|elder|younger|little|big|old|new|good|ex)\s+)?\w+"
+    r"(?:\s+[A-Z][\w'-]*)?|[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)?|[Yy]ou|[Hh]e|[Ss]he|[Tt]hey)\s+(?:and|&|or)\s+$"
+)
+"""A person joined to "I" at the beginning of a clause: "Ravi and I live", but not "he sings and I play"."""
+
+_TOGETHER = {"am": "are", "'m": "are", "'re": "are", "'ve": "have"}
+
 
 def spoken(text: str, span: Span, voice: Voice) -> Iterator[Replacement]:
     """Yield (start, end, words) for the pronouns within ``span``, positions counted in ``text``."""
@@ -80,6 +92,8 @@ def _subjects(pattern: re.Pattern[str], sentence: str, name: str) -> Iterator[Re
 
 def _subject(match: re.Match[str], sentence: str, name: str) -> Replacement:
     clitic, verb = match["clitic"], match["verb"]
+    if _WITH.search(sentence[: match.start("who")]):
+        return _joined(match, sentence, name)
     if clitic:
         return match.start("who"), match.end("clitic"), f"{name} {_full(clitic, sentence, match.end('clitic'))}"
     if match["aux"]:
@@ -87,6 +101,17 @@ def _subject(match: re.Match[str], sentence: str, name: str) -> Replacement:
     if verb and not _NO_AGREEMENT.search(sentence[: match.start("who")]):
         agreed = _BE.get(verb) or (_third(verb) if verb in _BASE else verb)
         return match.start("who"), match.end("verb"), f"{name}{match['adverbs']}{agreed}"
+    return match.start("who"), match.end("who"), name
+
+
+def _joined(match: re.Match[str], sentence: str, name: str) -> Replacement:
+    """Return the replacement of one of two who do something together: their verb stays in the plural."""
+    clitic, verb = match["clitic"], match["verb"]
+    if clitic:
+        full = _TOGETHER.get(clitic) or _full(clitic, sentence, match.end("clitic"))
+        return match.start("who"), match.end("clitic"), f"{name} {full}"
+    if verb in _TOGETHER:
+        return match.start("who"), match.end("verb"), f"{name}{match['adverbs']}{_TOGETHER[verb]}"
     return match.start("who"), match.end("who"), name
 
 

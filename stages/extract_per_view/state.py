@@ -12,6 +12,7 @@ from schemas.base import Model
 from schemas.extracted import ItemKind
 from schemas.turn import Role, Speaker
 from stages.contract import WINDOW
+from stages.packed import Packed
 from stages.ring import PlacedModel, Ring
 
 MAX_PARTIES = 3
@@ -21,7 +22,13 @@ MAX_STATEMENTS = 4
 """Statements of a turn that a later correction can be about: the last ones, which are the ones corrected."""
 
 TEXT_BYTES = 400
-"""Bytes of statements kept a turn, shared among them (the contract allows 500 a turn in all)."""
+"""Bytes of statements' text kept a turn, shared among them (the contract allows 500 a turn in all)."""
+
+TOLD_BYTES = 640
+"""Bytes of all of a turn's statements as they are stored: keys may be long too."""
+
+_CHUNK = 4
+"""Turns a part: with entries of some 700 bytes a turn rewrites two and a half of them on average."""
 
 
 class Party(Model):
@@ -31,18 +38,21 @@ class Party(Model):
     label: str
 
 
-class Statement(Model):
-    """An item as a correction sees it. ``value`` is what it fixes: "day 2026-03-03", "number 7", or nothing."""
+class Statement(Packed):
+    """An item as a correction sees it. ``value`` is what it fixes: "day 2026-03-03", "number 7", or nothing.
+
+    ``owner`` is empty where it is the speaker.
+    """
 
     kind: ItemKind
-    owner: str
-    subject: str | None
     attribute: str
-    text: str
+    text: str = ""
+    owner: str = ""
+    subject: str | None = None
     values: tuple[str, ...] = ()
 
 
-class Told(PlacedModel):
+class Told(PlacedModel, Packed):
     """What a turn stated, in which branch, and who said it."""
 
     branch: int
@@ -62,7 +72,7 @@ class ExtractState:
 
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts."""
-        return {"parties": _PARTIES.dump_json(self.parties), **self.told.parts("told")}
+        return {"parties": _PARTIES.dump_json(self.parties), **self.told.parts("told", _CHUNK)}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -77,7 +87,9 @@ class ExtractState:
     def after(self, told: Told) -> Self:
         """Return the state after a turn; one that states nothing leaves no entry."""
         entries = (told,) if told.statements else ()
-        return type(self)(self.parties, self.told.push(*entries, keep_from=told.position - WINDOW + 1))
+        oldest = told.position - WINDOW + 1
+        whole = oldest - oldest % _CHUNK  # the last part stays whole until it goes, or it were written again each turn
+        return type(self)(self.parties, self.told.push(*entries, keep_from=whole))
 
     def with_party(self, speaker: Speaker) -> Self:
         """Return the state with ``speaker`` among the parties under their present name."""

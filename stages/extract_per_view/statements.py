@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
+from stages.extract_per_view.cues import plain
 from stages.text.tokens import content_tokens, tokens
 
 _EMPTY = frozenset(
@@ -49,6 +50,12 @@ _REQUEST = re.compile(
     r"|\bplease\b|\bi(?:'d| would) like\b|\bi need\b",
     re.IGNORECASE,
 )
+_PLAN = re.compile(
+    r"(?<!\w)(?:I|i|[Ww]e)(?:'m|'re|\s+am|\s+are)?\s+(?:(?:really|also|still|just|now|both|only|actually)\s+)*"
+    r"(?:(?:want|plan|planning|hope|hoping|intend|intending|mean|going|about|determined)\s+to"
+    r"|gonna|wanna|(?:thinking|dreaming)\s+(?:of|about))\s+"
+    r"(?!(?:say|know|tell|see|hear|thank|ask|the|be honest|that)\b)[a-z]+"
+)
 _CONCRETE = re.compile(r"\d|(?<=[a-z,;:] )[A-Z][a-z]+|\"|\u201c")
 _MARKUP = re.compile(
     r"^\s*(?:```|~~~|\|.*\||[-=*_#]{3,}\s*$|[{}<>/\\$@]"
@@ -79,6 +86,11 @@ def is_question(sentence: str) -> bool:
 def is_request(sentence: str) -> bool:
     """Tell whether the sentence asks its hearer to do something."""
     return _REQUEST.search(sentence) is not None
+
+
+def is_plan(sentence: str) -> bool:
+    """Tell whether its speaker says what they mean to do ("I want to read it on the plane")."""
+    return _PLAN.search(plain(sentence)) is not None
 
 
 def telling(sentence: str, names: Collection[str] = ()) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Self, TypeVar
 
 from pydantic import TypeAdapter
@@ -58,6 +59,12 @@ class Forest:
         people = tuple(person for person in self.people if person.name != new)
         renamed = sized(known.model_copy(update={"name": new, "position": position}))
         return replace(self, people=_with_person(people, renamed))
+
+    @property
+    def last_at(self) -> datetime | None:
+        """When the newest turn was said; ``None`` before the first."""
+        newest = self.window.entries[-1:]
+        return datetime.fromtimestamp(newest[0].at, UTC) if newest else None
 
     def turn(self, turn_id: str) -> Seen | None:
         """Return the newest turn of the window with this id."""

@@ -24,6 +24,17 @@ _SHORT = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """The ids of those that a question is about; ``meant`` is empty where these are all: then they tell nothing apart.
+
+    All of them is the paper's case "both".
+    """
+
+    all: tuple[str, ...]
+    meant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class People:
     """The participants seen among the candidates: id to speaker."""
 
@@ -34,13 +45,14 @@ class People:
         """Collect the speakers of records, in their order."""
         return cls({record.speaker.id: record.speaker for record in records if record.speaker is not None})
 
-    def meant(self, question: str, asker: str | None) -> frozenset[str]:
-        """Return the ids of those that ``question`` is about; empty where it is about all or nobody can say.
+    def named(self, question: str, asker: str | None) -> Named:
+        """Return those that ``question`` is about. Explicit mention only; several may be meant."""
+        named = frozenset(self._named(question) | self._pointed(question, asker))
+        return Named(tuple(sorted(named)), named if len(named) < len(self.speakers) else frozenset())
 
-        Explicit mention only. Several may be meant; all of them is the paper's case "both" and says nothing.
-        """
-        named = self._named(question) | self._pointed(question, asker)
-        return frozenset(named) if len(named) < len(self.speakers) else frozenset()
+    def meant(self, question: str, asker: str | None) -> frozenset[str]:
+        """Return the ids of those whose words a question prefers (see ``Named``)."""
+        return self.named(question, asker).meant
 
     def _named(self, question: str) -> set[str]:
         asked = words(question)

@@ -9,7 +9,8 @@ from datetime import datetime
 from schemas.localized import Placement
 from schemas.memory import RecordKind
 from schemas.recall import Bundle, Hit, Line, Part
-from stages.recall.path import PathTurn, Stretch
+from stages.recall.hits import Around
+from stages.recall.path import PathTurn, Stretch, turns_of
 
 PATH_SHARE = 60
 """Per cent of the budget that the path may take before the rest has had its turn (ArborMem)."""
@@ -38,6 +39,33 @@ class _Entry:
     forms: tuple[Line, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The path of a branch, and what rests on its turns: superseded items are said with them."""
+
+    path: Sequence[Stretch]
+    around: Around
+
+    def entries(self) -> list[_Entry]:
+        """Return the near turns word for word, then the older interactions as summaries."""
+        raw = [self._raw(turn) for stretch in self.path[:_RAW] for turn in reversed(stretch.turns)]
+        return raw + [_Entry((self._summary(stretch),)) for stretch in self.path[_RAW:]]
+
+    def _raw(self, turn: PathTurn) -> _Entry:
+        """A turn word for word; where that is too long, its summary."""
+        name = turn.detail.turn_id
+        short = (turn.detail.z.summary or _labelled(turn)[:_SUMMARY]) + self.around.note(name, brief=True)
+        whole = _labelled(turn) + self.around.note(name)
+        return _Entry(tuple(_line(Part.LOCAL, (name,), turn.row.at, text) for text in (whole, short)))
+
+    def _summary(self, stretch: Stretch) -> Line:
+        ids = turns_of([stretch])
+        text = " / ".join(turn.detail.z.summary for turn in stretch.turns)
+        short = text if len(text) <= _SUMMARY else f"{text[:_SUMMARY]}…"
+        notes = "".join(self.around.note(name, brief=True) for name in ids)
+        return _line(Part.LOCAL, ids, stretch.turns[0].row.at, short + notes)
+
+
 @dataclass(slots=True)
 class _Page:
     """Lines taken so far, under a budget."""
@@ -63,42 +91,18 @@ class _Page:
         return others
 
 
-def assemble(
-    bundle_id: str | None, placement: Placement, path: Sequence[Stretch], hits: Iterable[Hit], budget: int
-) -> Bundle:
+def assemble(bundle_id: str | None, placement: Placement, told: Told, hits: Iterable[Hit], budget: int) -> Bundle:
     """Return the bundle: path lines up to their share, evidence from elsewhere, then what is left of the path.
 
     What either does not use flows to the other. Evidence never repeats the near path, which comes word for word; it may
     be a turn of the older path, of which there is a summary only.
     """
     page = _Page(budget)
-    waiting = page.take(_path_entries(path), budget * PATH_SHARE // 100)
-    near, older = _turn_ids(path[:_RAW]), _turn_ids(path[_RAW:])
+    waiting = page.take(told.entries(), budget * PATH_SHARE // 100)
+    near, older = frozenset(turns_of(told.path[:_RAW])), frozenset(turns_of(told.path[_RAW:]))
     page.take([_Entry((_evidence(hit, older),)) for hit in hits if not near.issuperset(hit.turn_ids)], budget)
     page.take(waiting, budget)
     return Bundle(id=bundle_id, placement=placement, lines=tuple(page.lines), tokens=page.used)
-
-
-def _turn_ids(path: Iterable[Stretch]) -> frozenset[str]:
-    return frozenset(turn.detail.turn_id for stretch in path for turn in stretch.turns)
-
-
-def _path_entries(path: Sequence[Stretch]) -> list[_Entry]:
-    raw = [_raw(turn) for stretch in path[:_RAW] for turn in reversed(stretch.turns)]
-    return raw + [_Entry((_summary(stretch),)) for stretch in path[_RAW:]]
-
-
-def _raw(turn: PathTurn) -> _Entry:
-    """A turn word for word; where that is too long, its summary."""
-    ids = (turn.detail.turn_id,)
-    whole = _line(Part.LOCAL, ids, turn.row.at, _labelled(turn))
-    return _Entry((whole, _line(Part.LOCAL, ids, turn.row.at, turn.detail.z.summary or _labelled(turn)[:_SUMMARY])))
-
-
-def _summary(stretch: Stretch) -> Line:
-    ids = tuple(turn.detail.turn_id for turn in stretch.turns)
-    text = " / ".join(turn.detail.z.summary for turn in stretch.turns)
-    return _line(Part.LOCAL, ids, stretch.turns[0].row.at, text if len(text) <= _SUMMARY else f"{text[:_SUMMARY]}…")
 
 
 def _labelled(turn: PathTurn) -> str:

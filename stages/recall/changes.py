@@ -23,11 +23,23 @@ class Changes:
         """Return what holds instead of a record, ``None`` where it holds itself."""
         return self.newest.get(record_id)
 
-    def note(self, items: Sequence[Found]) -> str:
-        """Return what is to be said with a turn of these items: one line for each that something replaced."""
-        replaced = [self.newest[item.record.id] for item in items if item.record.id in self.newest]
-        lines = {row.id: f"[changed {row.at:%Y-%m-%d}, {', '.join(row.provenance)}: {row.text}]" for row in replaced}
-        return "".join(f"\n{line}" for line in lines.values())
+    def note(self, items: Sequence[Found], *, brief: bool = False) -> str:
+        """Return what is to be said with a turn of these items: a line for each record that replaced one of them.
+
+        It says whether the item was changed (it held until then) or corrected (it never did). A record that rests on
+        the same turn (merged, or of a revision) supersedes nothing that the turn says. ``brief``: without its text.
+        """
+        lines: dict[str, str] = {}
+        for item in items:
+            row = self.newest.get(item.record.id)
+            if row is not None and item.record.provenance[0] not in row.provenance:
+                lines.setdefault(row.id, _line("changed" if item.changed else "corrected", row, brief=brief))
+        return "".join(lines.values())
+
+
+def _line(what: str, row: RecordRow, *, brief: bool) -> str:
+    where = f"{what} {row.at:%Y-%m-%d}, {', '.join(row.provenance)}"
+    return f" [{where}]" if brief else f"\n[{where}: {row.text}]"
 
 
 async def changes(search: Search, view: View, items: Sequence[Found]) -> Changes:

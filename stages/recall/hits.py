@@ -41,6 +41,10 @@ class Around:
         marks = await changes(search, view, items)
         return cls(_own(found, view.as_of), _by_turn(items), marks)
 
+    def note(self, turn_id: str, *, brief: bool = False) -> str:
+        """Return what is to be said with a turn: which items of it something replaced."""
+        return self.changes.note(self.items.get(turn_id, ()), brief=brief)
+
     def now(self, one: Candidate) -> list[RecordRow]:
         """Return the records that replaced items of a candidate's turn."""
         rows = (self.changes.of(item.record.id) for item in self.items.get(one.turn_id, ()))
@@ -111,7 +115,7 @@ def _hit(one: Candidate, row: RecordRow, around: Around) -> Hit:
         turn_ids=turn_ids(row, one),
         speaker=best.speaker.label if best.speaker else best.owner,
         at=best.at,
-        text=best.text + around.changes.note(around.items.get(one.turn_id, ())),
+        text=best.text + around.note(one.turn_id),
         score=one.score / UNIT,
         why={name: given / UNIT for name, given in one.why.items()},
     )

@@ -53,6 +53,11 @@ async def read_path(search: Search, view: View, placement: Placement) -> tuple[S
     return tuple(dict.fromkeys(one for one in chain(*zip_longest(*paths)) if one is not None))
 
 
+def turns_of(path: Iterable[Stretch]) -> tuple[str, ...]:
+    """Return the ids of the turns on a path."""
+    return tuple(dict.fromkeys(turn.detail.turn_id for stretch in path for turn in stretch.turns))
+
+
 async def _rival(search: Search, view: View, placement: Placement) -> RecordRow | None:
     """Return the first runner-up close to the choice, if it lies in another branch."""
     least = None if placement.score is None else placement.score - _CLOSE

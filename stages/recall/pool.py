@@ -96,13 +96,17 @@ def _gather(number: int, matches: Sequence[Match], turns: dict[str, _Turn]) -> d
     """Add one list to the turns; return the best raw score of each turn in it."""
     best: dict[str, int] = {}
     for match in matches:
-        best.setdefault(match.turn_id, match.score)
+        turn_id = match.turn_id
+        if turn_id not in best:
+            best[turn_id] = match.score
         position = match.since - (match.kind is RecordKind.WINDOW)
-        turn = turns.get(match.turn_id)
+        turn = turns.get(turn_id)
         if turn is None:
-            turn = turns[match.turn_id] = _Turn(match.turn_id, position, 0, match.session, match.branch)
-        turn.position = min(turn.position, position)
-        turn.parent = turn.parent or match.parent
+            turn = turns[turn_id] = _Turn(turn_id, position, 0, match.session, match.branch)
+        elif position < turn.position:
+            turn.position = position
+        if turn.parent is None:
+            turn.parent = match.parent
         turn.matches.append((number, match))
     return best
 
@@ -166,7 +170,9 @@ def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> C
 
 def _role(match: Match) -> str:
     """Return what a record is to its turn: its own text, its window, or an item of it."""
-    return {RecordKind.TURN: "own", RecordKind.WINDOW: "window"}.get(match.kind, "item")
+    if match.kind is RecordKind.TURN:  # compared one by one: hashing an enum takes longer, and this runs 500 times
+        return "own"
+    return "window" if match.kind is RecordKind.WINDOW else "item"
 
 
 def _best_by_role(turn: _Turn) -> list[tuple[int, Match]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from schemas.localized import Placement, Rule
 from schemas.memory import RecordRow
 from schemas.recall import Question
 from stages.recall.asking import People
+from stages.recall.bodies import Bodies
 from stages.recall.fit import Sought, fit
-from stages.recall.pool import Candidate, ranked
+from stages.recall.pool import Candidate
 from stages.recall.scale import UNIT
+from stages.recall.working import working_first
 
 SPEAKER = UNIT
 """A deviation for the right speaker: a boost, since people are asked about by the wrong name (mechanics, recall 2)."""
@@ -27,20 +30,24 @@ class Evidence:
     question: Question
     sought: Sequence[Sought]
     placement: Placement | None
-    bodies: Mapping[str, RecordRow]
+    bodies: Bodies
 
     def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates whose record is there, with speaker, time and branch in their score, best first."""
-        there = [one for one in candidates if one.shown in self.bodies]
-        people = People.of(self.bodies[one.shown] for one in there)
-        meant = people.meant(self.question.question, self.question.asker)
-        return ranked(self._boosted(one, meant) for one in there)
+        """Return the candidates whose record is there, with speaker, time and branch in their score, best first.
+
+        Where the question is about several participants, each has a share of the first ``k`` places.
+        """
+        rows = self.bodies.rows
+        there = [one for one in candidates if one.shown in rows]
+        named = People.of(rows[one.shown] for one in there).named(self.question.question, self.question.asker)
+        order = working_first((self._boosted(one, named.meant) for one in there), self.bodies)
+        return shared(order, {one.turn_id: _said_by(rows[one.shown]) for one in there}, named.all, self.question.k)
 
     def _boosted(self, one: Candidate, meant: frozenset[str]) -> Candidate:
         names = dict.fromkeys((one.shown, one.own, one.item))
-        records = [self.bodies[name] for name in names if name is not None and name in self.bodies]
+        records = [self.bodies.rows[name] for name in names if name is not None and name in self.bodies.rows]
         by = SPEAKER if meant and _said_by(records[0]) in meant else 0
-        timely = fit(self.sought, records) if self.sought else 0
+        timely = fit(self.sought, records, self.bodies.ends) if self.sought else 0
         return one.plus("speaker", by).plus("time", timely).plus("branch", self._affinity(one.branch))
 
     def _affinity(self, branch: int | None) -> int:
@@ -52,6 +59,27 @@ class Evidence:
 
 def _said_by(row: RecordRow) -> str | None:
     return row.speaker.id if row.speaker is not None else row.owner
+
+
+def shared(
+    order: Sequence[Candidate], said_by: Mapping[str, str | None], named: Collection[str], k: int
+) -> list[Candidate]:
+    """Return the order with the first ``k`` places shared where several people are named, the rest behind.
+
+    Stands in for a retrieval on each one's bundle (AdaMem 3.3, targets "both" and "ambiguous"): half of the places are
+    kept for the named in equal parts, filled with the best of each that the one retrieval found. It costs no read.
+    """
+    part = k // (2 * len(named)) if len(named) > 1 else 0
+    kept = {one.turn_id for who in named for one in _first_of(order, who, said_by, part)}
+    free = [one for one in order if one.turn_id not in kept]
+    first = kept | {one.turn_id for one in free[: max(0, k - len(kept))]}
+    return sorted(order, key=lambda one: one.turn_id not in first)  # stable: within each half the order stays
+
+
+def _first_of(
+    order: Iterable[Candidate], who: str, said_by: Mapping[str, str | None], count: int
+) -> Iterable[Candidate]:
+    return islice((one for one in order if said_by[one.turn_id] == who), count)
 
 
 def chosen(candidates: Iterable[Candidate], bodies: Mapping[str, RecordRow], k: int) -> list[Candidate]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from schemas.localized import Placement
-from schemas.memory import RecordRow
 from schemas.recall import Bundle, ContextInput, Hit, Question, Recalled
 from schemas.space import Space
 from stages.ports import Embedder, Localizer, Search
-from stages.recall.bundle import assemble
+from stages.recall.bodies import Bodies
+from stages.recall.bundle import Told, assemble
 from stages.recall.fit import Sought
-from stages.recall.hits import to_hits
-from stages.recall.path import read_path
-from stages.recall.pool import Candidate, Hits, pooled
+from stages.recall.hits import Around, to_hits
+from stages.recall.path import read_path, turns_of
+from stages.recall.pool import Hits, pooled
 from stages.recall.rank import Evidence
 from stages.recall.retrieve import Retriever, View, asked_at, seen
 from stages.text.times import resolve_times
@@ -76,47 +76,46 @@ class Recall:
             raise ValueError(msg)
         question = Question(question=asked.text, asker=asked.speaker, asked_at=asked.at, k=_ACROSS)
         view = await seen(self.search, space, question)
-        placement = await self.localizer.locate(space, asked.text, asked.speaker, asked.at)
+        at = await asked_at(self.search, view, question)
+        placement = await self.localizer.locate(space, asked.text, asked.speaker, at)
+        question = question.model_copy(update={"asked_at": at})
         path, hits = await gather(read_path(self.search, view, placement), self._hits(view, question, placement))
-        return assemble(asked.id, placement, path, hits, budget)
+        around = await Around.read(self.search, view, turns_of(path))
+        return assemble(asked.id, placement, Told(path, around), hits, budget)
 
     async def _hits(self, view: View, question: Question, placement: Placement | None = None) -> tuple[Hit, ...]:
         found, placed, sought = await self._found(view, question, placement)
         candidates = pooled(found, _first(question.k, timely=bool(sought)), view.windowless)
-        bodies = await self._bodies(view, candidates, timely=bool(sought))
+        bodies = await Bodies.read(self.search, view, candidates, timely=bool(sought))
         order = Evidence(question, sought, placed, bodies).rank(candidates)
-        return await to_hits(self.search, view, order, bodies, question.k)
+        return await to_hits(self.search, view, order, bodies.rows, question.k)
 
     async def _found(
         self, view: View, question: Question, placement: Placement | None
     ) -> tuple[list[Hits], Placement | None, list[Sought]]:
         """Search by words while the question is embedded; localize it after, when its vector is known to the cache."""
         retriever = Retriever(self.search, view, question)
-        vector, by_words, sought = await gather(
-            self.embedder.embed_query(question.question), retriever.by_words(), self._sought(view, question)
+        vector, by_words, at = await gather(
+            self.embedder.embed_query(question.question), retriever.by_words(), asked_at(self.search, view, question)
         )
-        by_sense, placed = await gather(retriever.by_sense(vector), self._placed(view, question, placement))
-        return [*by_words, *by_sense], placed, sought
+        known = placement or view.placement
+        by_sense, placed = await gather(retriever.by_sense(vector), self._placed(view, question, at, known))
+        return [*by_words, *by_sense], placed, _sought(question, at)
 
-    async def _placed(self, view: View, question: Question, known: Placement | None) -> Placement | None:
-        if known is not None or self.localizer is None:
+    async def _placed(
+        self, view: View, question: Question, at: datetime | None, known: Placement | None
+    ) -> Placement | None:
+        """Return ``known``, else where the question hangs now; the forest of an earlier position is not kept."""
+        if known is not None or self.localizer is None or not view.is_now:
             return known
-        return await self.localizer.locate(view.space, question.question, question.asker, question.asked_at)
+        return await self.localizer.locate(view.space, question.question, question.asker, at)
 
-    async def _sought(self, view: View, question: Question) -> list[Sought]:
-        """Return the times that the question names, as of when it is asked."""
-        at = await asked_at(self.search, view, question)
-        if at is None:
-            return []
-        return [Sought.of(mention.interval, at) for mention in resolve_times(question.question, at)]
 
-    async def _bodies(self, view: View, candidates: Sequence[Candidate], *, timely: bool) -> dict[str, RecordRow]:
-        """Read the records shown; where time counts, a turn's own record (else its best item) too, which holds it."""
-        wanted = [one.shown for one in candidates]
-        if timely:
-            wanted += [one.own or one.item or one.shown for one in candidates]
-        found = await self.search.fetch(view.space, view.as_of, list(dict.fromkeys(wanted)))
-        return {one.record.id: one.record for one in found if view.shows(one.record)}
+def _sought(question: Question, at: datetime | None) -> list[Sought]:
+    """Return the times that the question names, as of when it is asked."""
+    if at is None:
+        return []
+    return [Sought.of(mention.interval, at) for mention in resolve_times(question.question, at)]
 
 
 def _first(k: int, *, timely: bool) -> int:

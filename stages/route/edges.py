@@ -11,7 +11,8 @@ from schemas.memory import EdgeRow, EdgeType, RecordKind
 from schemas.space import Space
 from stages.ports import Filter
 from stages.route import strengths
-from stages.route.evidence import Evidence
+from stages.route.evidence import Evidence, person
+from stages.route.kept import kind_of, of_its_speaker
 from stages.route.records import TURN
 from stages.route.state import Known, short
 from stages.route.targets import Reader
@@ -63,16 +64,21 @@ class Weaver:
         for fact in (one for one in items if one.kind is ItemKind.FACT):
             for event in (one for one in items if one.kind is ItemKind.EVENT):
                 yield self._edge(fact.id, event.id, EdgeType.SUPPORTS, strengths.FACT_EVENT)
-        for item in (one for one in items if one.kind is ItemKind.ATTRIBUTE):
-            yield from self._related(item)
+        attributes = [one for one in items if one.kind is ItemKind.ATTRIBUTE]
+        before = {owner: self._last_attribute(owner) for owner in {one.key.owner for one in attributes}}
+        for item in attributes:
+            known = before[item.key.owner]
+            if known is not None:
+                yield self._edge(item.id, known, EdgeType.SPEAKER_RELATED, strengths.SPEAKER_RELATED)
 
-    def _related(self, item: Evidence) -> Iterator[EdgeRow]:
-        """Yield the edge to the last attribute known of the same person."""
-        about = (ItemKind.ATTRIBUTE, short(item.key.owner))
-        same = self.reader.recent(lambda kept: kept.kind is ItemKind.ATTRIBUTE)
-        known = self.reader.open(one for one in same if one.about[:2] == about and one.position < item.position)
-        if known:
-            yield self._edge(item.id, known[-1].id, EdgeType.SPEAKER_RELATED, strengths.SPEAKER_RELATED)
+    def _last_attribute(self, owner: str) -> str | None:
+        """Return the last attribute known of a person before this turn."""
+        who = person(owner)
+        same = self.reader.recent(
+            lambda known, row: known.speaker == who and of_its_speaker(row) and kind_of(row) is ItemKind.ATTRIBUTE
+        )
+        known = self.reader.open(one for one in same if one.position < self.reader.position)
+        return known[-1].id if known else None
 
     def _topic(self, topic: Topic | None) -> Iterator[EdgeRow]:
         if topic is not None:
@@ -80,12 +86,12 @@ class Weaver:
 
     def _speaker(self, topic: Topic | None) -> Iterator[EdgeRow]:
         """Yield the edges to the same speaker's last turn, and to their last one on this topic."""
-        speaker = short(self.extracted.localized.normalized.turn.speaker.id)
-        own = [known for known in self._standing() if known.speaker == speaker]
+        speaker = self.extracted.localized.normalized.turn.speaker.id
+        own = [known for known in self._standing() if known.speaker == person(speaker)]
         if own:
             yield from self._both(own[-1], EdgeType.SPEAKER_NEXT, EdgeType.SPEAKER_PREVIOUS)
         else:
-            yield from self._from_queue(speaker)
+            yield from self._from_queue(short(speaker))
         same = [known for known in own if topic is not None and known.topic == topic.name]
         if same:
             target = self._turn(same[-1].position)

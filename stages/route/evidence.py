@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -9,11 +10,11 @@ from hashlib import blake2b
 from schemas.extracted import Item, ItemKind, Key, Slot
 from schemas.header import record_id
 from schemas.interval import Interval
-from schemas.memory import RecordKind, RecordRow
+from schemas.memory import OPEN, RecordKind, RecordRow
 from schemas.normalized import Attitude
 from schemas.space import Space
 from stages.ports import Found
-from stages.route.state import KEPT_BYTES, KEPT_ITEMS, TEXT_BYTES, KeptItem, KeptVector, short
+from stages.route.state import short
 
 ITEM = "item"
 """The role of item records in their ids."""
@@ -30,11 +31,15 @@ MAX_VALUE = 48
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is compared: key, words, value, polarity and time (Unix seconds). ``vector`` is there for recent items."""
+    """What is compared: key, words, value, polarity and time (Unix seconds). ``vector`` is there for recent items.
+
+    ``about`` stands for kind and key. What the state had no room for is empty, the attribute and the text too.
+    """
 
     id: str
     position: int
     kind: ItemKind
+    about: str
     key: Key
     text: str
     value: str | None
@@ -48,15 +53,24 @@ class Evidence:
     changes: bool = False
     suspect: bool = False
 
-    @property
-    def about(self) -> tuple[ItemKind, str, str | None, str]:
-        """What it is about, comparable wherever it was read from: kind, short owner, subject, attribute."""
-        return self.kind, short(self.key.owner), self.key.subject, self.key.attribute
-
 
 def digest(text: str) -> str:
-    """Return a short fixed name of a text; equal texts have equal ones."""
-    return blake2b(" ".join(text.casefold().split()).encode(), digest_size=4).hexdigest()
+    """Return a short fixed name of a text (6 characters); equal texts have equal ones."""
+    return _hashed(" ".join(text.casefold().split()), 4)
+
+
+def about_of(kind: ItemKind, key: Key) -> str:
+    """Return what stands for a kind and a key wherever they were read from (7 characters, 40 bits)."""
+    return _hashed("\n".join((kind, short(key.owner), key.subject or "", key.attribute)), 5)
+
+
+def person(name: str) -> str:
+    """Return what stands for a participant's id in the rows of turns (8 characters)."""
+    return _hashed(short(name), 6)
+
+
+def _hashed(text: str, size: int) -> str:
+    return urlsafe_b64encode(blake2b(text.encode(), digest_size=size).digest()).decode().rstrip("=")
 
 
 def item_id(space: Space, position: int, ordinal: int) -> str:
@@ -71,6 +85,7 @@ def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> E
         id=item_id(space, position, ordinal),
         position=position,
         kind=item.kind,
+        about=about_of(item.kind, item.key),
         key=item.key,
         text=item.text,
         value=_slot(item.slots, VALUE),
@@ -86,36 +101,18 @@ def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> E
     )
 
 
-def of_kept(space: Space, kept: KeptItem, speaker: str, vector: bytes | None) -> Evidence:
-    """Return an item of the state as evidence; ``speaker`` is the short id of who said it."""
-    return Evidence(
-        id=item_id(space, kept.position, kept.ordinal),
-        position=kept.position,
-        kind=kept.kind,
-        key=Key(owner=kept.owner or speaker, subject=kept.subject, attribute=kept.attribute),
-        text=kept.text,
-        value=kept.value,
-        object=kept.object,
-        negated=kept.negated,
-        attitude=kept.attitude,
-        start=kept.start,
-        end=kept.end,
-        at=kept.at,
-        vector=vector,
-        changes=kept.changes,
-    )
-
-
 def of_found(found: Found) -> Evidence | None:
     """Return an item record as evidence; ``None`` for one that is closed, changed, or has no key."""
     record = found.record
-    if record.key is None or found.changed is not None or found.until <= record.since or record.kind not in _KINDS:
+    gone = found.changed is not None or found.until != OPEN
+    if record.key is None or gone or record.kind not in _KINDS:
         return None
     start, end = _seconds(record.interval)
     return Evidence(
         id=record.id,
         position=record.since,
         kind=_KINDS[record.kind],
+        about=about_of(_KINDS[record.kind], record.key),
         key=record.key,
         text=record.text,
         value=_slot(record.slots, VALUE),
@@ -148,48 +145,6 @@ def _seconds(interval: Interval | None) -> tuple[int | None, int | None]:
 
 def _slot(slots: Sequence[Slot], name: str) -> str | None:
     return next((slot.value[:MAX_VALUE] for slot in slots if slot.name == name), None)
-
-
-def kept_of(
-    speaker: str, evidence: Sequence[tuple[int, Evidence]]
-) -> tuple[tuple[KeptItem, ...], tuple[KeptVector, ...]]:
-    """Return what the state keeps of a turn's items, given with their ordinals: attributes first, within the bytes."""
-    standing = [pair for pair in evidence if not pair[1].suspect]
-    ranked = sorted(standing, key=lambda pair: (pair[1].kind is not ItemKind.ATTRIBUTE, pair[0]))
-    chosen = list[KeptItem]()
-    room = KEPT_BYTES
-    for ordinal, one in ranked[:KEPT_ITEMS]:
-        kept = _kept(speaker, ordinal, one)
-        room -= len(kept.model_dump_json().encode())
-        if room >= 0:
-            chosen.append(kept)
-    items = tuple(sorted(chosen, key=lambda kept: kept.ordinal))
-    vectors = {ordinal: one.vector for ordinal, one in evidence}
-    return items, tuple(
-        KeptVector(position=kept.position, ordinal=kept.ordinal, vector=vector)
-        for kept in items
-        if (vector := vectors[kept.ordinal]) is not None
-    )
-
-
-def _kept(speaker: str, ordinal: int, one: Evidence) -> KeptItem:
-    return KeptItem(
-        position=one.position,
-        ordinal=ordinal,
-        kind=one.kind,
-        owner="" if short(one.key.owner) == speaker else short(one.key.owner),
-        subject=one.key.subject,
-        attribute=one.key.attribute,
-        text=one.text.encode()[:TEXT_BYTES].decode("utf-8", "ignore"),
-        value=one.value,
-        object=one.object,
-        negated=one.negated,
-        attitude=one.attitude,
-        start=one.start,
-        end=one.end,
-        at=one.at,
-        changes=one.changes,
-    )
 
 
 def changed(evidence: Evidence, *, changes: bool) -> Evidence:

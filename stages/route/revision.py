@@ -49,7 +49,7 @@ async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
         return Withdrawal()
     former = await _former(reader, normalized.revises, normalized.turn.turn_id)
     said = {digest(item.text) for item in extracted.items}
-    kept = {text: name for name, text in former.items if text in said and name not in reader.state.closed}
+    kept = {text: name for name, text in former.items if text in said and not reader.state.is_closed(name)}
     items = [name for name, text in former.items if kept.get(text) != name]
     born = former.topic if former.topic != topic_name(normalized.z.topic) else ""
     topics = [topic_id(reader.space, former.position)] if born else []
@@ -61,7 +61,7 @@ async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
 
 
 def _open(reader: Reader, name: str) -> bool:
-    return name not in reader.state.closed
+    return not reader.state.is_closed(name)
 
 
 def _successor(reader: Reader, former: Former, name: str) -> str | None:
@@ -102,7 +102,7 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
 
 def _from_state(reader: Reader, known: Known, windows: tuple[str, ...]) -> Former:
     space, position = reader.space, known.position
-    own = [(item_id(space, position, ordinal), text) for ordinal, text in enumerate(known.items.split()) if text != "-"]
+    own = [(item_id(space, position, row.ordinal), row.digest) for row in known.items]
     return Former(
         position=position,
         turns=tuple(record_id(space, position, TURN, ordinal) for ordinal in range(known.pieces)),
@@ -117,13 +117,9 @@ def _named(stored: Sequence[RecordRow], kind: RecordKind) -> list[str]:
 
 
 def _recent_windows(reader: Reader, position: int) -> list[str]:
-    """Return the windows that show the turn of ``position`` and were completed in the last W events."""
-    shown = [
-        known.completes
-        for known in reader.state.turns
-        if known.completes is not None and position in {known.completes, known.completes_before, known.position}
-    ]
-    return [record_id(reader.space, anchor, "window") for anchor in shown]
+    """Return the windows that show the turn of ``position`` and were written in the last W events."""
+    windows = (window for known in reader.state.turns for window in known.windows)
+    return [record_id(reader.space, one.event, "window", one.ordinal) for one in windows if position in one.turns]
 
 
 async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:

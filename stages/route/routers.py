@@ -35,7 +35,7 @@ class Changes:
     def correct(self, new: Evidence, old: Evidence) -> None:
         """Close ``old``, which ``new`` puts right."""
         self._supersede(new, old)
-        reason = f"{old.key.attribute}: corrected by {new.text}"
+        reason = f"{new.key.attribute}: corrected by {new.text}"
         self.closed.append(
             ClosedRow(
                 space=self.space,

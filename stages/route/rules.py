@@ -69,6 +69,13 @@ def bands_of(model: str) -> Bands:
     return next((bands for name, bands in DENSE.items() if name in model), DEFAULT_DENSE)
 
 
+def comparable(new: Evidence, old: Evidence) -> bool:
+    """Tell whether what is known of both is enough for ``judge``; of recent items only memory knows everything."""
+    if (new.value is not None and old.value is not None) or (new.text and old.text):
+        return True
+    return new.key.attribute.startswith(PREFERENCE) and new.object is not None and old.object is not None
+
+
 def judge(new: Evidence, old: Evidence, bands: Bands) -> Verdict | None:
     """Return what ``new`` does to the older ``old``, or ``None`` if nothing.
 

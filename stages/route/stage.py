@@ -16,10 +16,10 @@ from stages.ports import History
 from stages.route.evidence import item_id
 from stages.route.routers import Changes, route
 from stages.route.rules import bands_of
-from stages.route.state import Retired, RouteState, short
+from stages.route.state import Retired, RouteState, mark, short
 from stages.route.targets import Reader
 from stages.route.turn import Turning, turn_rows
-from stages.route.working import Leaving
+from stages.route.working import Leaving, Message, ordinals
 
 Outcome = Emit[Routed, RouteState] | Duplicate | Reject
 
@@ -63,11 +63,11 @@ class Route:
         turning = await turn_rows(reader, message, changes)
         speaker = short(message.localized.normalized.turn.speaker.id)
         working, leaving = state.working.pushed(speaker, turning.message)
-        left = await self._route(reader, leaving, changes, turning)
+        left, waiting = await self._route(reader, leaving, changes, turning)
         rows: list[RoutedRow] = [*turning.records, *turning.edges, *changes.edges]
         rows += [*changes.closed, *changes.changed, *left, *turning.withdrawn]
         routed = Routed(header=header, source=message, rows=tuple(rows), vectors=turning.vectors)
-        after = turning.state_after(replace(state, working=working))
+        after = turning.state_after(replace(state, working=working, waiting=waiting))
         return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
 
     async def _drained(self, message: Passed, state: RouteState) -> Outcome:
@@ -75,32 +75,31 @@ class Route:
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
         working, leaving = state.working.drained(short(participant) if participant is not None else None)
-        left = await self._route(reader, leaving, changes, None)
+        left, waiting = await self._route(reader, leaving, changes, None)
         routed = Routed(header=header, source=message, rows=(*changes.edges, *changes.changed, *left))
-        after = replace(state, working=working).with_retired(_retired(header.position, changes, None))
+        after = replace(state, working=working, waiting=waiting).with_retired(_retired(header.position, changes, None))
         return Emit(routed, after)
 
     async def _route(
         self, reader: Reader, leaving: Sequence[Leaving], changes: Changes, turning: Turning | None
-    ) -> tuple[LeftRow, ...]:
-        """Send leaving segments through the routers; return the rows that say that their items left."""
+    ) -> tuple[tuple[LeftRow, ...], tuple[Message, ...]]:
+        """Send what is due through the routers; return the rows that say which items left, and what waits."""
         withdrawn = {row.id for row in turning.withdrawn} if turning is not None else set[str]()
-        items = [one for one in await reader.leaving(leaving) if one.id not in withdrawn]
-        candidates = await reader.candidates(items)
-        standing = {group: [one for one in ones if one.id not in withdrawn] for group, ones in candidates.items()}
-        route(items, standing, bands_of(self.model), changes)
-        return tuple(
+        due = await reader.due(leaving, withdrawn)
+        route(due.items, due.candidates, bands_of(self.model), changes)
+        rows = (
             LeftRow(space=reader.space, id=item_id(reader.space, message.position, ordinal), position=reader.position)
             for segment in leaving
             for message in segment.messages
-            for ordinal in message.items
+            for ordinal in ordinals(message.items)
         )
+        return tuple(rows), due.waiting
 
 
 def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:
     withdrawn = turning.withdrawn if turning is not None else ()
     return Retired(
         position=position,
-        closed=tuple(row.id for row in (*changes.closed, *withdrawn)),
-        changed=tuple(row.id for row in changes.changed),
+        closed=tuple(mark(row.id) for row in (*changes.closed, *withdrawn)),
+        changed=tuple(mark(row.id) for row in changes.changed),
     )

@@ -7,24 +7,25 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Self
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import TypeAdapter
 
-from schemas.base import Model
-from schemas.extracted import ItemKind
-from schemas.normalized import Attitude
 from stages.contract import WINDOW
-from stages.ring import PlacedModel, Ring
-from stages.route.working import Working
-
-KEPT_ITEMS = 4
-"""Items of a turn that later ones are compared with while memory does not show them yet; attributes come first."""
+from stages.packed import Packed
+from stages.ring import CHUNK, PlacedModel, Ring
+from stages.route.chain import Chain, Shown
+from stages.route.working import Message, Working
 
 KEPT_BYTES = 400
-"""Bytes that these take as they are stored, all of a turn's together (the contract allows 500 a turn)."""
+"""Bytes of a turn's item rows as they are stored (the contract allows 500 a turn in all)."""
 
 TEXT_BYTES = 100
-"""Bytes of an item's text that are kept: what compares numbers, and words where a vector is missing."""
+"""Bytes of an item's text that are kept where only its words can be compared."""
 
+KEPT_VECTORS = 4
+"""Vectors kept of a turn: of items that are compared by their words."""
+
+_CHUNK = 4
+"""Turns a part: with entries of some 600 bytes a turn rewrites 1.5 KB on average."""
 
 MAX_ID = 40
 """Bytes of a client's id that the state keeps; a longer one is kept as a digest, so that 64 KB always suffice."""
@@ -43,55 +44,50 @@ def whole(name: str) -> bool:
     return not name.startswith(_DIGEST)
 
 
-class Lean(PlacedModel):
-    """An entry that is stored without the fields that have their default."""
-
-    @model_serializer(mode="wrap")
-    def _lean(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        fields = type(self).model_fields
-        stored: dict[str, object] = dump(self)
-        return {name: value for name, value in stored.items() if value != fields[name].default}
+def mark(name: str) -> str:
+    """Return what the state keeps of a record's id: 48 bits of it."""
+    return name[:13]
 
 
-class Known(Lean):
-    """A recent turn: what edges, topics and revisions need of it. Ids are ``short``.
+class KeptItem(Packed):
+    """An item record of a recent turn: enough to find it by its key, and, where there was room, to compare it.
 
-    ``items`` are the digests of the texts of its item records by ordinal, with spaces between them (``-`` where none
-    was written), ``kept`` the
-    (record id, digest) of items that an earlier revision wrote and this one says too. ``completes`` is the turn whose
-    window was written with this one, ``completes_before`` the turn that this window shows before its own.
+    ``flags`` holds kind, attitude and what else is a yes or no (``stages.route.kept``), ``digest`` stands for the text,
+    ``about`` for the key. The fields behind are there only where the item can be compared by them: a value, an object,
+    or else the words of its text. Times are Unix seconds, 0 where there are none.
+    """
+
+    ordinal: int
+    flags: int
+    digest: str
+    about: str
+    attribute: str = ""
+    subject: str = ""
+    value: str = ""
+    object: str = ""
+    start: int = 0
+    end: int = 0
+    text: str = ""
+
+
+class Known(PlacedModel, Packed):
+    """A recent turn: what edges, topics, routers and revisions need of it.
+
+    ``turn_id`` is ``short``, ``speaker`` a digest, ``at`` in Unix seconds. ``kept`` holds the (record id, digest) of
+    items that an earlier revision wrote and this one says too, ``windows`` those written with this turn.
     """
 
     turn_id: str
     speaker: str
     branch: int
+    at: int
     pieces: int = 1
-    items: str = ""
-    kept: tuple[tuple[str, str], ...] = ()
+    items: tuple[KeptItem, ...] = ()
     topic: str = ""
     topic_record: str = ""
-    completes: int | None = None
-    completes_before: int | None = None
+    windows: tuple[Shown, ...] = ()
     revised: bool = False
-
-
-class KeptItem(Lean):
-    """A recent item, as the routers see it. ``owner`` is empty where it is the speaker; times are Unix seconds."""
-
-    ordinal: int = 0
-    kind: ItemKind = ItemKind.FACT
-    owner: str = ""
-    subject: str | None = None
-    attribute: str
-    text: str
-    value: str | None = None
-    object: str | None = None
-    negated: bool = False
-    attitude: Attitude = Attitude.NONE
-    start: int | None = None
-    end: int | None = None
-    at: int
-    changes: bool = False
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 class KeptVector(PlacedModel):
@@ -102,48 +98,36 @@ class KeptVector(PlacedModel):
 
 
 class Retired(PlacedModel):
-    """Ids of records that an event closed or marked as changed; older ones memory itself shows as such."""
+    """Marks of records that an event closed or changed; older ones memory itself shows as such."""
 
     closed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 
-class Chain(Model):
-    """The last turn and the one that its window will show before it, as ``commit`` counts them."""
-
-    last: int | None = None
-    before: int | None = None
-
-    def after(self, position: int, revises: int | None) -> Chain:
-        """Return the chain after a turn; a revision takes the place of the turn that it revises."""
-        if self.last is not None and self.last == revises:
-            return Chain(last=position, before=self.before)
-        return Chain(last=position, before=self.last)
-
-    def completed(self, revises: int | None) -> tuple[int | None, int | None]:
-        """Return the turn whose window the next turn completes, and what that window shows before it."""
-        if self.last is None or self.last == revises:
-            return None, None
-        return self.last, None if self.before == revises else self.before
+_WAITING = TypeAdapter(tuple[Message, ...])
 
 
 @dataclass(frozen=True, slots=True)
 class RouteState:
-    """State of ``route`` for one space."""
+    """State of ``route`` for one space.
+
+    ``waiting`` are messages that left working memory, with those of their items that the state alone could not judge:
+    they are routed as soon as memory shows them.
+    """
 
     turns: Ring[Known] = field(default_factory=Ring)
-    items: Ring[KeptItem] = field(default_factory=Ring)
     vectors: Ring[KeptVector] = field(default_factory=Ring)
     retired: Ring[Retired] = field(default_factory=Ring)
     working: Working = field(default_factory=Working)
+    waiting: tuple[Message, ...] = ()
     chain: Chain = field(default_factory=Chain)
 
     def parts(self) -> Mapping[str, bytes]:
-        """Return the state as named parts: four rings, one part a queue, and the chain."""
+        """Return the state as named parts: three rings, one part a queue, those that wait, and the chain."""
         return {
             "chain": self.chain.model_dump_json().encode(),
-            **self.turns.parts("turns"),
-            **self.items.parts("items"),
+            "waiting": _WAITING.dump_json(self.waiting),
+            **self.turns.parts("turns", _CHUNK),
             **self.vectors.parts("vectors"),
             **self.retired.parts("retired"),
             **self.working.parts(),
@@ -158,10 +142,10 @@ class RouteState:
         """
         return cls(
             turns=Ring.from_parts("turns", parts, Known),
-            items=Ring.from_parts("items", parts, KeptItem),
             vectors=Ring.from_parts("vectors", parts, KeptVector),
             retired=Ring.from_parts("retired", parts, Retired),
             working=Working.from_parts(parts),
+            waiting=_WAITING.validate_json(parts["waiting"]) if "waiting" in parts else (),
             chain=Chain.model_validate_json(parts["chain"]) if "chain" in parts else Chain(),
         )
 
@@ -171,27 +155,27 @@ class RouteState:
 
     @property
     def closed(self) -> frozenset[str]:
-        """Records closed in the last W events."""
+        """Marks of the records closed in the last W events."""
         return frozenset(name for entry in self.retired for name in entry.closed)
+
+    def is_closed(self, name: str) -> bool:
+        """Tell whether a record was closed in the last W events."""
+        return mark(name) in self.closed
 
     @property
     def changed(self) -> frozenset[str]:
-        """Records marked as changed in the last W events."""
+        """Marks of the records changed in the last W events."""
         return frozenset(name for entry in self.retired for name in entry.changed)
 
-    def with_turn(
-        self, known: Known, items: tuple[KeptItem, ...], vectors: tuple[KeptVector, ...], revises: int | None
-    ) -> Self:
-        """Return the state with a new turn and what it keeps of its items; the turn it revises stands no more."""
-        oldest = known.position - WINDOW + 1
+    def with_turn(self, known: Known, vectors: tuple[KeptVector, ...], chain: Chain, revises: int | None) -> Self:
+        """Return the state with a new turn; the turn that it revises stands no more."""
         former = self.turn(revises) if revises is not None else None
         turns = self.turns if former is None else self.turns.replace(former.model_copy(update={"revised": True}))
         return replace(
             self,
-            turns=turns.push(known, keep_from=oldest),
-            items=self.items.push(*items, keep_from=oldest),
-            vectors=self.vectors.push(*vectors, keep_from=oldest),
-            chain=self.chain.after(known.position, revises),
+            turns=turns.push(known, keep_from=_oldest(known.position, _CHUNK)),
+            vectors=self.vectors.push(*vectors, keep_from=_oldest(known.position, CHUNK)),
+            chain=chain,
         )
 
     def with_topic(self, positions: Collection[int], record: str) -> Self:
@@ -205,4 +189,10 @@ class RouteState:
     def with_retired(self, retired: Retired) -> Self:
         """Return the state that remembers what an event retired."""
         entries = (retired,) if retired.closed or retired.changed else ()
-        return replace(self, retired=self.retired.push(*entries, keep_from=retired.position - WINDOW + 1))
+        return replace(self, retired=self.retired.push(*entries, keep_from=_oldest(retired.position, CHUNK)))
+
+
+def _oldest(position: int, chunk: int) -> int:
+    """Return the oldest position that is kept: W events, and the whole part of the last, which is not written again."""
+    oldest = position - WINDOW + 1
+    return oldest - oldest % chunk

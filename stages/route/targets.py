@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from schemas.extracted import ItemKind
@@ -11,9 +11,11 @@ from schemas.memory import RecordKind
 from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import Filter, Found, History
-from stages.route.evidence import Evidence, changed, item_id, of_found, of_kept
-from stages.route.state import KeptItem, RouteState, whole
-from stages.route.working import Leaving
+from stages.route.evidence import Evidence, changed, item_id, of_found
+from stages.route.kept import is_suspect, of_row
+from stages.route.rules import comparable
+from stages.route.state import KeptItem, Known, RouteState, mark, whole
+from stages.route.working import Leaving, Message, bits, ordinals
 
 NEAREST = 8
 """Items of one key that are looked at, the closest: a key has few open ones, and retirement is capped anyway."""
@@ -24,7 +26,17 @@ RECORDS = {
     ItemKind.ATTRIBUTE: RecordKind.ATTRIBUTE,
 }
 
-Group = tuple[ItemKind, str, str | None, str]
+Group = str
+"""What stands for a kind and a key (``about_of``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Items that are to be judged now with what they are compared with, and the messages whose items have to wait."""
+
+    items: list[Evidence]
+    candidates: dict[Group, list[Evidence]]
+    waiting: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +53,66 @@ class Reader:
         """The last position that memory is read at; below 0 there is nothing to read."""
         return self.position - WINDOW
 
-    def recent(self, wanted: Callable[[KeptItem], bool]) -> list[Evidence]:
-        """Return the items of the last W events that the state keeps and that are ``wanted``, oldest first."""
-        kept = [one for one in self.state.items if one.position > self.as_of and wanted(one)]
-        if not kept:
-            return []
-        speakers = {known.position: known.speaker for known in self.state.turns}
-        vectors = {(entry.position, entry.ordinal): entry.vector for entry in self.state.vectors}
+    def recent(self, wanted: Callable[[Known, KeptItem], bool], owner: str = "") -> list[Evidence]:
+        """Return the items of the last W events that are ``wanted``, oldest first; no suspect ones."""
+        found = [
+            (known, row)
+            for known in self.state.turns
+            for row in (known.items if known.position > self.as_of else ())
+            if wanted(known, row) and not is_suspect(row)
+        ]
+        vectors = {(one.position, one.ordinal): one.vector for one in self.state.vectors} if found else {}
         return [
-            of_kept(self.space, one, speakers[one.position], vectors.get((one.position, one.ordinal)))
-            for one in kept
-            if one.position in speakers
+            of_row(self.space, known, row, owner, vectors.get((known.position, row.ordinal))) for known, row in found
         ]
 
-    async def leaving(self, segments: Sequence[Leaving]) -> list[Evidence]:
-        """Return the items of leaving messages that are to be routed, oldest first."""
-        positions = {message.position for segment in segments for message in segment.messages}
-        recent = {one.id: one for one in self.recent(lambda kept: kept.position in positions)}
+    async def due(self, segments: Sequence[Leaving], gone: Collection[str]) -> Due:
+        """Return what of the leaving segments, and of what waited so far, can be judged now; ``gone`` are left out.
+
+        What memory shows is judged against all that was said before. A newer item is judged if the state knows enough
+        of it and of all that stands on its key; else it waits until memory shows it.
+        """
+        messages = [*self.state.waiting, *(message for segment in segments for message in segment.messages)]
+        stored = await self._shown([message for message in messages if message.position <= self.as_of])
+        fresh = [one for segment in segments for one in self._fresh(segment)]
+        ready = [one for one in fresh if one.key.attribute]
+        items = [one for one in self.open([*stored, *ready]) if one.id not in gone]
+        found = await self.candidates(items)
+        candidates = {group: [one for one in ones if one.id not in gone] for group, ones in found.items()}
+        early = {one.id for one in ready}
+        late = {one.id for one in items if one.id in early and not _enough(one, candidates.get(one.about, ()))}
+        held = late | {one.id for one in fresh if not one.key.attribute}
+        judged = [one for one in items if one.id not in late]
+        return Due(sorted(judged, key=lambda one: (one.position, one.id)), candidates, self._waiting(segments, held))
+
+    def _fresh(self, segment: Leaving) -> list[Evidence]:
+        """Return the items of a segment that memory does not show yet."""
+        route = {message.position: message.route for message in segment.messages}
+        return self.recent(
+            lambda known, row: bool(route.get(known.position, 0) >> row.ordinal & 1), segment.participant
+        )
+
+    def _waiting(self, segments: Sequence[Leaving], held: Collection[str]) -> tuple[Message, ...]:
+        still = [message for message in self.state.waiting if message.position > self.as_of]
+        fresh = (message for segment in segments for message in segment.messages if message.position > self.as_of)
+        for message in fresh:
+            late = bits(n for n in ordinals(message.route) if self._item(message, n) in held)
+            if late:
+                still.append(message.model_copy(update={"items": 0, "route": late}))
+        return tuple(sorted(still, key=lambda one: one.position))
+
+    def _item(self, message: Message, ordinal: int) -> str:
+        return item_id(self.space, message.position, ordinal)
+
+    async def _shown(self, messages: Sequence[Message]) -> list[Evidence]:
+        """Return the items of messages that memory shows."""
         wanted = [
-            (item_id(self.space, message.position, ordinal), message, ordinal in message.changes)
-            for segment in segments
-            for message in segment.messages
-            for ordinal in message.route
+            (self._item(message, n), bool(message.changes >> n & 1))
+            for message in messages
+            for n in ordinals(message.route)
         ]
-        stored = await self._fetched([name for name, message, _changes in wanted if message.position <= self.as_of])
-        found = [
-            one if one.id in recent else changed(one, changes=changes)
-            for name, _message, changes in wanted
-            if (one := recent.get(name) or stored.get(name)) is not None
-        ]
-        return sorted(self.open(found), key=lambda one: (one.position, one.id))
+        stored = await self._fetched([name for name, _changes in wanted])
+        return [changed(stored[name], changes=changes) for name, changes in wanted if name in stored]
 
     async def _fetched(self, names: Sequence[str]) -> dict[str, Evidence]:
         if self.as_of < 0 or not names:
@@ -87,10 +129,8 @@ class Reader:
             for one in await self._stored(members):
                 if one.about == group:
                     found[group][one.id] = one
-        attributes = {group[3] for group in groups}
-        for one in self.recent(lambda kept: kept.attribute in attributes):
-            if one.about in groups:
-                found[one.about][one.id] = one
+        for one in self.recent(lambda _known, row: row.about in groups):
+            found[one.about][one.id] = one
         return {group: sorted(self.open(ones.values()), key=_newest) for group, ones in found.items()}
 
     async def _stored(self, members: Sequence[Evidence]) -> list[Evidence]:
@@ -117,7 +157,11 @@ class Reader:
     def open(self, items: Iterable[Evidence]) -> list[Evidence]:
         """Return the items that no event of the last W has closed or marked as changed."""
         gone = self.state.closed | self.state.changed
-        return [one for one in items if one.id not in gone]
+        return [one for one in items if mark(one.id) not in gone]
+
+
+def _enough(item: Evidence, known: Iterable[Evidence]) -> bool:
+    return all(comparable(item, old) for old in known if old.position < item.position)
 
 
 def _by_id(found: Sequence[Found]) -> dict[str, Evidence]:

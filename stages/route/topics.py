@@ -56,9 +56,9 @@ def topic_record(extracted: Extracted, topic: Topic, text: str, provenance: tupl
 
 async def known_topic(reader: Reader, name: str) -> str | None:
     """Return the open record of a topic, from the state or from memory; ``None`` for a new topic."""
-    gone = reader.state.closed
+    gone = reader.state.is_closed
     for known in reversed(reader.state.turns.entries):
-        if known.topic == name and known.topic_record not in gone:
+        if known.topic == name and not gone(known.topic_record):
             return known.topic_record
     if reader.as_of < 0:
         return None
@@ -69,7 +69,7 @@ async def known_topic(reader: Reader, name: str) -> str | None:
         key_attribute=f"{_PREFIX}{name}",
     )
     found = await reader.history.matching(where, 4)
-    return next((one.record.id for one in found if one.record.id not in gone), None)
+    return next((one.record.id for one in found if not gone(one.record.id)), None)
 
 
 async def topic_of(reader: Reader, extracted: Extracted) -> tuple[Topic | None, RecordRow | None]:

@@ -9,16 +9,18 @@ from schemas.extracted import Extracted, Item
 from schemas.header import record_id
 from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordRow
 from schemas.routed import RecordVector
+from stages.route.chain import Chain
 from stages.route.edges import Weaver
-from stages.route.evidence import Evidence, digest, kept_of, of_item
+from stages.route.evidence import Evidence, digest, of_item, person
+from stages.route.kept import rows_of
 from stages.route.records import TURN, item_record, turn_records
 from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
-from stages.route.state import Known, RouteState, short
+from stages.route.state import KeptVector, Known, RouteState, short
 from stages.route.strengths import SUPPORT
 from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
-from stages.route.working import Message
+from stages.route.working import Message, bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,14 @@ class Turning:
     withdrawn: tuple[ClosedRow, ...]
     message: Message
     known: Known
-    kept: tuple[tuple[int, Evidence], ...]
+    vectors_kept: tuple[KeptVector, ...]
+    chain: Chain
     revises: int | None
     reborn: Reborn | None
 
     def state_after(self, state: RouteState) -> RouteState:
         """Return the state that remembers this turn."""
-        items, vectors = kept_of(self.known.speaker, self.kept)
-        after = state.with_turn(self.known, items, vectors, self.revises)
+        after = state.with_turn(self.known, self.vectors_kept, self.chain, self.revises)
         return after if self.reborn is None else after.with_topic(self.reborn.positions, self.reborn.topic.record)
 
 
@@ -61,6 +63,11 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     turns, vectors = turn_records(extracted)
     edges = await Weaver(reader, extracted).all(own, topic)
     await _corrected(reader, written, withdrawal, changes)
+    revises = extracted.localized.normalized.revises
+    chain, windows = reader.state.chain.placed(reader.position, revises)
+    rows, kept = rows_of(
+        person(extracted.localized.normalized.turn.speaker.id), [(o.ordinal, o.evidence) for o in written]
+    )
     return Turning(
         records=(
             *turns,
@@ -72,9 +79,10 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
         edges=(*edges, *_supported(reader, extracted, withdrawal), *(() if reborn is None else reborn.edges)),
         withdrawn=withdrawal.closed,
         message=_message(reader.position, written),
-        known=_known(reader, extracted, written, withdrawal, topic),
-        kept=tuple((one.ordinal, one.evidence) for one in written),
-        revises=extracted.localized.normalized.revises,
+        known=_known(extracted, withdrawal, topic).model_copy(update={"items": rows, "windows": windows}),
+        vectors_kept=kept,
+        chain=chain,
+        revises=revises,
         reborn=reborn,
     )
 
@@ -121,28 +129,22 @@ def _message(position: int, written: Sequence[Written]) -> Message:
     """Return what working memory holds: corrections were routed already, and suspect items never are."""
     return Message(
         position=position,
-        items=tuple(one.ordinal for one in written),
-        route=tuple(one.ordinal for one in written if not (one.item.corrects or one.item.suspect)),
-        changes=tuple(one.ordinal for one in written if one.item.changes),
+        items=bits(one.ordinal for one in written),
+        route=bits(one.ordinal for one in written if not (one.item.corrects or one.item.suspect)),
+        changes=bits(one.ordinal for one in written if one.item.changes),
     )
 
 
-def _known(
-    reader: Reader, extracted: Extracted, written: Sequence[Written], withdrawal: Withdrawal, topic: Topic | None
-) -> Known:
+def _known(extracted: Extracted, withdrawal: Withdrawal, topic: Topic | None) -> Known:
     normalized = extracted.localized.normalized
-    texts = {one.ordinal: digest(one.item.text) for one in written}
-    completes, before = reader.state.chain.completed(normalized.revises)
     return Known(
-        position=reader.position,
+        position=extracted.header.position,
         turn_id=short(normalized.turn.turn_id),
-        speaker=short(normalized.turn.speaker.id),
+        speaker=person(normalized.turn.speaker.id),
         branch=extracted.localized.placement.branch,
+        at=int(normalized.turn.at.timestamp()),
         pieces=len(normalized.pieces),
-        items=" ".join(texts.get(ordinal, "-") for ordinal in range(max(texts, default=-1) + 1)),
-        kept=tuple((name, text) for text, name in withdrawal.kept.items()),
         topic=topic.name if topic is not None else "",
         topic_record=topic.record if topic is not None else "",
-        completes=completes,
-        completes_before=before,
+        kept=tuple((name, text) for text, name in withdrawal.kept.items()),
     )

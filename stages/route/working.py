@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from schemas.base import Model
 from stages.contract import WINDOW
+from stages.packed import Packed
 
 CAPACITY = 20
 """C_w: messages of a participant; at this many the oldest leave (AdaMem B.3)."""
@@ -21,19 +21,29 @@ PARTICIPANTS = 32
 _PART = "working-"
 
 
-class Message(Model):
-    """A message in working memory: its position, the ordinals of its item records, which of them are to be routed.
+class Message(Packed):
+    """A message in working memory: its position and sets of ordinals of its item records, as bits of an integer.
 
-    ``changes`` are the ordinals of items that say that something changed: their records do not say so.
+    ``route`` are those that are to be routed, ``changes`` those that say that something changed: their records do not.
     """
 
     position: int
-    items: tuple[int, ...] = ()
-    route: tuple[int, ...] = ()
-    changes: tuple[int, ...] = ()
+    items: int = 0
+    route: int = 0
+    changes: int = 0
 
 
-class Queue(Model):
+def bits(ordinals: Iterable[int]) -> int:
+    """Return a set of ordinals as an integer."""
+    return sum(1 << ordinal for ordinal in set(ordinals))
+
+
+def ordinals(mask: int) -> Iterator[int]:
+    """Yield the ordinals of a set, in order."""
+    return (ordinal for ordinal in range(mask.bit_length()) if mask >> ordinal & 1)
+
+
+class Queue(Packed):
     """The messages of a participant, oldest first, and the position at which they last spoke."""
 
     slot: int
@@ -58,7 +68,7 @@ class Working:
 
     def parts(self) -> dict[str, bytes]:
         """Return one part a queue."""
-        return {f"{_PART}{queue.slot}": queue.model_dump_json(exclude_defaults=True).encode() for queue in self.queues}
+        return {f"{_PART}{queue.slot}": queue.model_dump_json().encode() for queue in self.queues}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:

@@ -30,8 +30,7 @@ from schemas.normalized import Normalized
 from schemas.numbered import Numbered
 from schemas.space import Space
 from schemas.turn import Role, Speaker, Turn
-from stages.commit import Commit
-from stages.commit.stage import CommitState
+from stages.commit import Commit, CommitState
 from stages.contract import Emit, Reject
 from stages.extract_per_view import ExtractPerView, ExtractState
 from stages.normalize import Normalize, NormalizeState
@@ -109,7 +108,7 @@ class Flow:
         self.routing = RouteState.from_parts(routed.state.parts())
         committed = await Commit(self.embedder).decide(routed.message, self.committing)
         assert isinstance(committed, Emit), committed
-        self.committing = committed.state
+        self.committing = CommitState.from_parts(committed.state.parts())
         vectors = [(one.record_id, one.vector) for one in committed.message.vectors]
         self.memory.add(committed.message.rows, vectors)
         self.rows += committed.message.rows

@@ -102,7 +102,22 @@ def test_models_are_frozen() -> None:
 def test_every_schema_has_a_version() -> None:
     for name, document in documents().items():
         variants = [document, *document.get("$defs", {}).values()] if "properties" not in document else [document]
-        assert any("schema_version" in variant.get("properties", {}) for variant in variants), name
+        inside = any("schema_version" in variant.get("properties", {}) for variant in variants)
+        assert inside or document.get("x-schema-version") == 1, name
+
+
+def test_the_read_side_and_the_views_are_exported() -> None:
+    assert documents().keys() >= {"question", "recalled", "context_input", "bundle", "view_set"}
+
+
+def test_answers_keep_the_printed_shape() -> None:
+    assert set(documents()["recalled"]["properties"]) == {"id", "hits", "stale", "behind", "took_ms"}
+    assert set(documents()["bundle"]["properties"]) == {"id", "placement", "lines", "tokens"}
+
+
+def test_what_is_asked_needs_the_question_only() -> None:
+    assert documents()["question"]["required"] == ["question"]
+    assert documents()["context_input"]["required"] == ["text"]
 
 
 def test_row_keys_tell_rows_apart() -> None:

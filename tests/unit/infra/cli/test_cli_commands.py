@@ -336,6 +336,9 @@ def test_letters_are_listed_and_shown(cli: Cli, tmp_path: Path) -> None:
     (shown,) = objects(cli("letters", "show", letter["letter_id"][:6], "--json"))
     assert shown["original"] == '{"space": "acme/mia", "x": "\\xff"}'
     assert "original" in cli("letters", "show", letter["letter_id"]).stdout
+    assert objects(cli("letters", "show", letter["letter_id"], "--space", SPACE, "--json")) == [shown]
+    elsewhere = cli("letters", "show", letter["letter_id"], "--space", "other/space")
+    assert (elsewhere.exit_code, "0 letters" in elsewhere.stderr) == (2, True)
 
 
 def test_a_space_is_inspected(filled: Cli) -> None:

@@ -36,6 +36,7 @@ def test_a_home_in_use_is_named_with_its_process(tmp_path: Path) -> None:
         code, checks = doctor(tmp_path / "home")
     assert (code, checks["home"]["verdict"]) == (0, "odd")
     assert "in use by process" in checks["home"]["found"]
+    assert "refused" in checks["home"]["advice"]
 
 
 def test_a_home_of_another_model_is_wrong_and_both_are_named(tmp_path: Path) -> None:

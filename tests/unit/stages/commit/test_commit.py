@@ -88,12 +88,25 @@ CASES: list[tuple[str, list[Routed | Skipped], list[tuple[int, str]]]] = [
     (
         "a turn revised at once never shows its former text",
         [routed(0, "one"), routed(1, "wrong"), routed(2, "right", turn_id="t1", revises=1), routed(3, "next")],
-        [(1, "Mia: one\nMia: wrong"), (3, "Mia: one\nMia: right\nMia: next")],
+        [(1, "Mia: one\nMia: wrong"), (2, "Mia: one\nMia: right"), (3, "Mia: one\nMia: right\nMia: next")],
     ),
     (
-        "nor in the window of the turn after it",
-        [routed(0, "wrong"), routed(1, "one"), routed(2, "right", turn_id="t0", revises=0)],
-        [(1, "Mia: wrong\nMia: one"), (2, "Mia: one\nMia: right")],
+        "a revision stands where the turn stood",
+        [routed(0, "wrong"), routed(1, "one"), routed(2, "right", turn_id="t0", revises=0), routed(3, "two")],
+        [(1, "Mia: wrong\nMia: one"), (2, "Mia: right\nMia: one"), (3, "Mia: right\nMia: one\nMia: two")],
+    ),
+    (
+        "the neighbours' windows come back with the new text",
+        [*(routed(n, text) for n, text in enumerate("abxcd")), routed(5, "X", turn_id="t2", revises=2)],
+        [
+            (1, "Mia: a\nMia: b"),
+            (2, "Mia: a\nMia: b\nMia: x"),
+            (3, "Mia: b\nMia: x\nMia: c"),
+            (4, "Mia: x\nMia: c\nMia: d"),
+            (5, "Mia: a\nMia: b\nMia: X"),
+            (5, "Mia: b\nMia: X\nMia: c"),
+            (5, "Mia: X\nMia: c\nMia: d"),
+        ],
     ),
 ]
 

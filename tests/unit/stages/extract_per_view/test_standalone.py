@@ -33,6 +33,14 @@ def alone(sentence: str, voice: Voice) -> str:
         ("You're kind and I like your dog.", "Ben is kind and Mia likes Ben's dog."),
         ("Can you help me?", "Can Ben help Mia?"),
         ("I\u2019m here.", "Mia is here."),
+        ("Ravi and I live above the loft.", "Ravi and Mia live above the loft."),
+        ("So, my sister Elin and I have a van.", "So, Mia's sister Elin and Mia have a van."),
+        ("My older brother and I don't eat meat.", "Mia's older brother and Mia don't eat meat."),
+        ("Ravi and I've moved.", "Ravi and Mia have moved."),
+        ("You and I are late.", "Ben and Mia are late."),
+        ("He sings and I play.", "He sings and Mia plays."),
+        ("I moved to Oslo and I love it.", "Mia moved to Oslo and Mia loves it."),
+        ("My sister paints and I draw.", "Mia's sister paints and Mia draws."),
     ],
 )
 def test_pronouns_become_names_and_verbs_agree(sentence: str, expected: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from schemas.localized import Placement, Rule, RunnerUp
-from schemas.memory import RecordKind
+from schemas.memory import ChangedRow, RecordKind
 from schemas.recall import Bundle, ContextInput, Line, Part
 from schemas.space import Space
 from stages.recall import Recall
@@ -178,6 +178,21 @@ async def test_pieces_of_an_over_long_turn_are_one_line() -> None:
     await told.say(replace(branch("k", "", 1, 60)[0], turn_id="k7", parent="k6a", pieces=("first half", "second half")))
     local = of(await bundle(told, after(told, "k7")), Part.LOCAL)
     assert local[0].text == "Mia: first half\nsecond half"
+
+
+async def test_path_lines_say_that_items_of_their_turns_were_superseded() -> None:
+    said = branch("k", "the kitchen floor", 6, 0)
+    told = await Told().say(*(replace(turn, items=(f"Mia: {turn.text}",)) for turn in said))
+    for old, new in (("k1", "k5"), ("k4", "k6")):
+        ids = (told.row_id(name, "fact") for name in (old, new))
+        await told.event([ChangedRow(space=told.space, id=next(ids), position=11, successor=next(ids))])
+    local = of(await bundle(told, after(told, "k6a")), Part.LOCAL)
+    texts = {line.turn_ids: line.text for line in local}
+    assert texts["k4",].endswith("\n[changed 2026-03-08, k6: Mia: the kitchen floor: question 6?]")
+    assert texts["k1", "k1a"].endswith(" [changed 2026-03-07, k5]")
+    said_of = {name for name, text in texts.items() if "[" in text}
+    assert said_of == {("k4",), ("k1", "k1a"), ("k1",)}  # the last one is evidence: word for word
+    assert all(line.tokens >= estimate(line.text) for line in local)
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("four", 1), ("fives", 2), ("東京", 2)])

@@ -73,3 +73,12 @@ MAY = interval("2026-05-01", "2026-06-01")
 )
 def test_what_a_turn_gains_by_its_time(asked: Sequence[Interval], records: Sequence[RecordRow], gain: int) -> None:
     assert fit([Sought.of(one, ASKED_AT) for one in asked], records) == gain
+
+
+@pytest.mark.parametrize(
+    ("end", "gain"),
+    [("2026-05-02", FULL), ("2026-05-01", 0), ("2026-04-20", 0), ("2026-01-01", 0), ("2026-12-01", FULL)],
+)
+def test_the_time_of_a_changed_record_ends_at_its_successors_start(end: str, gain: int) -> None:
+    spring = record("2026-04-01", own=interval("2026-04-01", "2026-07-01"))
+    assert fit([Sought.of(MAY, ASKED_AT)], [spring], {"r": _at(end)}) == gain

@@ -1,0 +1,52 @@
+"""The records of candidates: what they say, which left working memory, and when what changed them began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from schemas.memory import RecordRow
+from stages.ports import Found, Search
+from stages.recall.pool import Candidate
+from stages.recall.retrieve import View
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Records by id. ``left`` are items that left working memory, ``ends`` the starts of successors, by changed id."""
+
+    rows: Mapping[str, RecordRow]
+    left: frozenset[str]
+    ends: Mapping[str, datetime]
+
+    @classmethod
+    async def read(cls, search: Search, view: View, candidates: Sequence[Candidate], *, timely: bool) -> Self:
+        """Read the records shown and the best items, since keys are theirs; where time counts, the turns' own too.
+
+        Raises:
+            Unavailable: if the index does not answer.
+        """
+        wanted = [one.shown for one in candidates] + [one.item for one in candidates if one.item is not None]
+        if timely:
+            wanted += [one.own for one in candidates if one.own is not None]
+        read = await search.fetch(view.space, view.as_of, list(dict.fromkeys(wanted)))
+        found = [one for one in read if view.shows(one.record)]
+        ends = await _ends(search, view, found) if timely else {}
+        left = frozenset(one.record.id for one in found if one.left is not None)
+        return cls({one.record.id: one.record for one in found}, left, ends)
+
+
+async def _ends(search: Search, view: View, found: Sequence[Found]) -> dict[str, datetime]:
+    """Return when a changed record's time ends: at its successor's start."""
+    successors = {one.record.id: one.changed[1] for one in found if one.changed is not None}
+    if not successors:
+        return {}
+    read = await search.fetch(view.space, view.as_of, list(dict.fromkeys(successors.values())))
+    starts = {one.record.id: _start(one.record) for one in read if view.shows(one.record)}
+    return {name: starts[successor] for name, successor in successors.items() if successor in starts}
+
+
+def _start(row: RecordRow) -> datetime:
+    return row.interval.start if row.interval else row.at

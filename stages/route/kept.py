@@ -1,0 +1,106 @@
+"""What the state keeps of a turn's items, and how it is read again as evidence.
+
+Every item has a row, so that none is forgotten: one without room for what it is compared by says that there is
+something on its key which only memory can judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.extracted import ItemKind, Key
+from schemas.normalized import Attitude
+from schemas.space import Space
+from stages.route.evidence import Evidence, digest, item_id, person
+from stages.route.rules import PREFERENCE
+from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, KeptItem, KeptVector, Known
+
+_KINDS = tuple(ItemKind)
+_ATTITUDES = tuple(Attitude)
+_NEGATED, _CHANGES, _SUSPECT, _OTHERS = (1 << bit for bit in range(4))
+_KIND_AT, _ATTITUDE_AT = 4, 6
+"""Bits of ``flags``: four that are yes or no (``_OTHERS``: about somebody else than its speaker), kind, attitude."""
+
+
+def rows_of(speaker: str, items: Sequence[tuple[int, Evidence]]) -> tuple[tuple[KeptItem, ...], tuple[KeptVector, ...]]:
+    """Return the rows and vectors of a turn's items, given with their ordinals.
+
+    Within ``KEPT_BYTES``, attributes first, rows get what their item is compared by.
+    """
+    rows = {ordinal: _bare(speaker, ordinal, one) for ordinal, one in items}
+    room = KEPT_BYTES - sum(_size(row) for row in rows.values())
+    for ordinal, one in sorted(items, key=lambda pair: (pair[1].kind is not ItemKind.ATTRIBUTE, pair[0])):
+        full = _full(rows[ordinal], one)
+        more = _size(full) - _size(rows[ordinal])
+        if more <= room and not one.suspect:
+            room -= more
+            rows[ordinal] = full
+    worded = [(ordinal, one) for ordinal, one in items if rows[ordinal].text and one.vector is not None]
+    vectors = (
+        KeptVector(position=one.position, ordinal=ordinal, vector=one.vector or b"")
+        for ordinal, one in worded[:KEPT_VECTORS]
+    )
+    return tuple(rows.values()), tuple(vectors)
+
+
+def _size(row: KeptItem) -> int:
+    return len(row.model_dump_json().encode()) + 1  # a comma
+
+
+def _bare(speaker: str, ordinal: int, one: Evidence) -> KeptItem:
+    flags = _NEGATED * one.negated | _CHANGES * one.changes | _SUSPECT * one.suspect
+    flags |= _OTHERS * (person(one.key.owner) != speaker)
+    flags |= _KINDS.index(one.kind) << _KIND_AT | _ATTITUDES.index(one.attitude) << _ATTITUDE_AT
+    return KeptItem(ordinal=ordinal, flags=flags, digest=digest(one.text), about=one.about)
+
+
+def _full(bare: KeptItem, one: Evidence) -> KeptItem:
+    by_words = one.value is None and not (one.object is not None and one.key.attribute.startswith(PREFERENCE))
+    return bare.model_copy(
+        update={
+            "attribute": one.key.attribute,
+            "subject": one.key.subject or "",
+            "value": one.value or "",
+            "object": one.object or "",
+            "start": one.start or 0,
+            "end": one.end or 0,
+            "text": one.text.encode()[:TEXT_BYTES].decode("utf-8", "ignore") if by_words else "",
+        }
+    )
+
+
+def of_row(space: Space, known: Known, row: KeptItem, owner: str, vector: bytes | None) -> Evidence:
+    """Return an item of a recent turn as evidence; ``owner`` is the id of whom it is about, where that is known."""
+    return Evidence(
+        id=item_id(space, known.position, row.ordinal),
+        position=known.position,
+        kind=kind_of(row),
+        about=row.about,
+        key=Key(owner=owner, subject=row.subject or None, attribute=row.attribute),
+        text=row.text,
+        value=row.value or None,
+        object=row.object or None,
+        negated=bool(row.flags & _NEGATED),
+        attitude=_ATTITUDES[row.flags >> _ATTITUDE_AT],
+        start=row.start if row.end else None,
+        end=row.end or None,
+        at=known.at,
+        vector=vector,
+        changes=bool(row.flags & _CHANGES),
+        suspect=is_suspect(row),
+    )
+
+
+def kind_of(row: KeptItem) -> ItemKind:
+    """Return the kind of an item."""
+    return _KINDS[row.flags >> _KIND_AT & 3]
+
+
+def is_suspect(row: KeptItem) -> bool:
+    """Tell whether an item is suspect: such ones are no router's business."""
+    return bool(row.flags & _SUSPECT)
+
+
+def of_its_speaker(row: KeptItem) -> bool:
+    """Tell whether an item is about whoever said it."""
+    return not row.flags & _OTHERS
