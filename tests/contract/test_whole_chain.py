@@ -14,7 +14,7 @@ from infra.importers import Format, read
 from infra.memory_api import Memory
 from infra.models import HashEmbedder, make_embedder
 from infra.settings import Settings
-from schemas.memory import ChangedRow, ClosedRow, CloseCause, RecordKind, RecordRow
+from schemas.memory import ChangedRow, CloseCause, ClosedRow, RecordKind, RecordRow
 from schemas.recall import ContextInput, Question
 from schemas.space import Space
 from stages.contract import Unavailable
