@@ -47,8 +47,11 @@ def localizer(grove: Grove) -> StateLocalizer:
 
 
 async def two_days() -> Grove:
+    """The last two days, and a talk five days before them that is more like what is asked."""
     grove = Grove()
-    await grove.say("mia", "Shall the garden fence be cedar or larch?")
+    await grove.say("mia", "What we said about the garden fence: the garden fence comes first.")
+    await grove.say("bot", "Noted.")
+    await grove.say("mia", "Shall the garden fence be cedar or larch?", after=5 * DAY)
     await grove.say("bot", "Cedar lasts longer in a garden fence.")
     await grove.say("mia", "My printer is jammed again, the rollers squeak.", after=DAY)
     await grove.say("bot", "Clean the printer rollers with a damp cloth.")
@@ -59,16 +62,15 @@ async def test_yesterday_is_before_the_last_turn_where_no_time_is_given() -> Non
     grove = await two_days()
     placed = await localizer(grove).locate(SPACE, YESTERDAY, "mia", None)
     assert placed.rule is Rule.TEMPORAL
-    assert placed.parent_turn_id in {"t0", "t1"}
+    assert placed.parent_turn_id in {"t2", "t3"}
     now = START + timedelta(minutes=grove.minutes)
     assert placed == await localizer(grove).locate(SPACE, YESTERDAY, "mia", now)
 
 
 async def test_a_time_that_is_given_counts() -> None:
     grove = await two_days()
-    later = START + timedelta(days=2)
-    placed = await localizer(grove).locate(SPACE, YESTERDAY, "mia", later)
-    assert placed.parent_turn_id in {"t2", "t3", None}
+    placed = await localizer(grove).locate(SPACE, YESTERDAY, "mia", START + timedelta(days=1))
+    assert (placed.rule, placed.parent_turn_id in {"t0", "t1"}) == (Rule.TEMPORAL, True)
 
 
 async def test_before_the_first_turn_there_is_nothing_to_hang_under() -> None:
@@ -78,7 +80,7 @@ async def test_before_the_first_turn_there_is_nothing_to_hang_under() -> None:
 
 async def test_what_holds_nothing_is_alone() -> None:
     placed = await localizer(await two_days()).locate(SPACE, " ", "mia", None)
-    assert (placed.rule, placed.branch) == (Rule.NEW_ROOT, 4)
+    assert (placed.rule, placed.branch) == (Rule.NEW_ROOT, 6)
 
 
 def test_the_forest_knows_its_last_turns_time() -> None:

@@ -233,7 +233,7 @@ async def test_times_are_seen_from_the_asking_turn() -> None:
 
 async def test_each_of_several_named_has_a_share_of_the_places() -> None:
     many = [Said(f"m{n}", MIA, f"the boat race number {n}", session=f"s{n}") for n in range(8)]
-    told = await Told().say(*many, Said("b", BEN, "a boat for me too"), Said("z", BOT, "noted"))
+    told = await Told().say(*many, Said("z", BOT, "noted"), Said("b", BEN, "no news from here"))
     assert "b" not in await turns(told, "Which boat race number did Mia see?", k=4)
     both = await hits(told, "Which boat race number did Mia and Ben see?", k=4)
     assert "b" in [name for hit in both for name in hit.turn_ids]
