@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -109,6 +110,11 @@ async def open_memory(
             yield memory
         except (WrongHome, IndexMismatchError) as error:
             raise HomeUnusable(str(error)) from error
+        except sqlite3.OperationalError as error:
+            msg = (
+                f"{settings.home} cannot be read or written ({error}); see to its disk, then run again: nothing is lost"
+            )
+            raise HomeUnusable(msg) from error
         finally:
             for plane in planes:
                 await plane.close()

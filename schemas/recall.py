@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.localized import Placement
 from schemas.memory import RecordKind
+from schemas.turn import Identifier
 
 
 class Question(Model):
@@ -21,8 +22,8 @@ class Question(Model):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str | None = None
-    question: Annotated[str, Field(min_length=1)]
-    asker: str | None = None
+    question: Annotated[str, StringConstraints(pattern=r"\S")]
+    asker: Identifier | None = None
     asked_at: AwareDatetime | None = None
     for_turn: str | None = None
     as_of: int | None = None
@@ -66,8 +67,8 @@ class ContextInput(Model):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str | None = None
-    text: Annotated[str, Field(min_length=1)]
-    speaker: str | None = None
+    text: Annotated[str, StringConstraints(pattern=r"\S")]
+    speaker: Identifier | None = None
     at: AwareDatetime | None = None
 
 

@@ -10,8 +10,14 @@ from pydantic import AwareDatetime, Field, StringConstraints
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.space import Space
 
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-"""An id that a client chose: 1 to 256 characters."""
+Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,256}$")]
+"""An id that a client chose: 1 to 256 characters, none of them a control character."""
+
+Name = Annotated[str, StringConstraints(max_length=256)]
+"""A name or label: states and records keep it with every turn, so it is short."""
+
+Address = Annotated[str, StringConstraints(max_length=4096)]
+"""A URL; longer ones are data, which belongs elsewhere."""
 
 
 class Role(StrEnum):
@@ -26,7 +32,7 @@ class Speaker(Model):
     """A participant of a space. ``name`` is how others call them; the id stands in where it is missing."""
 
     id: Identifier
-    name: str | None = None
+    name: Name | None = None
     role: Role = Role.USER
 
     @property
@@ -39,7 +45,7 @@ class Attachment(Model):
     """A picture or file. Its caption is text of the turn."""
 
     caption: str | None = None
-    url: str | None = None
+    url: Address | None = None
 
 
 class Turn(Model):
@@ -56,6 +62,6 @@ class Turn(Model):
     text: str
     at: AwareDatetime
     reply_to: Identifier | None = None
-    session: str | None = None
+    session: Name | None = None
     attachments: tuple[Attachment, ...] = ()
-    revision: Annotated[int, Field(ge=0)] = 0
+    revision: Annotated[int, Field(ge=0, lt=2**31)] = 0

@@ -47,8 +47,13 @@ class Tables:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.executescript(_SCHEMA)
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            self._db.close()
+            msg = f"{path} cannot be used ({error}); restore it from a backup, or name another ANABRANCH_HOME"
+            raise WrongHome(msg) from error
         self.pin(
             "version", str(VERSION), "start the version of anabranch that wrote it, or name another ANABRANCH_HOME"
         )
@@ -78,5 +83,6 @@ class Tables:
             yield
             self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # SQLite has ended it itself where the disk is full
+                self._db.execute("ROLLBACK")
             raise

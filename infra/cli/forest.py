@@ -38,15 +38,22 @@ async def _forest(session: Session, space: Space, *, wait: bool) -> None:
 
 
 def draw(turns: Iterable[Detailed]) -> Iterator[Text]:
-    """Give a line for each turn, depth first, without recursion: a branch may be ten thousand turns deep."""
+    """Give a line for each turn, depth first, without recursion: a branch may be ten thousand turns deep.
+
+    A client may make a circle of reply references over revisions; what no root leads to is shown from its first turn.
+    """
     known = {detail.turn_id: (record, detail) for record, detail in turns}
     children: defaultdict[str | None, list[str]] = defaultdict(list)
     for turn_id, (_, detail) in known.items():
         parent = detail.placement.parent_turn_id
         children[parent if parent in known else None].append(turn_id)
-    waiting = [(turn_id, "", "● ") for turn_id in reversed(children[None])]
+    waiting = [(turn_id, "", "● ") for turn_id in [*reversed(known), *reversed(children[None])]]
+    shown: set[str] = set()
     while waiting:
         turn_id, indent, mark = waiting.pop()
+        if turn_id in shown:
+            continue
+        shown.add(turn_id)
         yield _line(known[turn_id], indent + mark)
         below = children[turn_id]
         if len(below) == 1:

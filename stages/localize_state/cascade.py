@@ -34,16 +34,18 @@ async def place(history: History, message: Normalized, turn: Incoming, forest: F
 
 
 async def _revised(history: History, message: Normalized, turn: Incoming, forest: Forest) -> Placement | None:
-    """Give a revision the place of the turn it replaces, so that what hangs under it stays in the branch."""
+    """Give a revision the place of the turn it replaces, so that what hangs under it stays in the branch.
+
+    Where the former parent is no longer known it becomes a root: any other place could be below the turn itself.
+    """
     if message.revises is None:
         return None
     old = forest.turn(turn.turn_id)
     if old is None:
         record = await by_id(history, message.header.space, turn.position, turn.turn_id)
-        return record.turn.placement if record and record.turn else None
+        return record.turn.placement if record and record.turn else rooted(turn)
     above = forest.turn_at(old.parent)
-    if above is None and old.parent >= 0:
-        return None
+    above = None if above is not None and above.turn_id == turn.turn_id else above
     placed = rooted(turn) if above is None else under(turn, above, Rule.EXPLICIT, path_to(forest, above))
     return placed.model_copy(update={"branch": old.branch, "interaction": old.interaction})
 

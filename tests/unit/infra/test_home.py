@@ -53,3 +53,9 @@ def test_a_home_for_another_model_is_refused_with_both_names(tmp_path: Path) -> 
     again = Journal(tmp_path / "log.sqlite")
     with pytest.raises(WrongHome, match=r"'one'.*'two'.*set it back"):
         again.pin("model", "two", "set it back")
+
+
+def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.sqlite").write_text("garbage, not a database at all, really" * 50)
+    with pytest.raises(WrongHome, match="another ANABRANCH_HOME"):
+        Journal(tmp_path / "log.sqlite")

@@ -170,3 +170,13 @@ async def test_interactions_are_an_opening_turn_with_its_replies() -> None:
     assert [place.interaction for place in grove.placements.values()] == [0, 0, 0, 3, 3]
     assert [place.depth for place in grove.placements.values()] == [0, 1, 2, 3, 4]
     assert {place.branch for place in grove.placements.values()} == {0}
+
+
+async def test_a_turn_is_never_its_own_parent_however_often_it_is_revised() -> None:
+    grove = Grove()
+    await grove.say("mia", "Which tram goes to the zoo?")
+    for revision in range(100):
+        revises = grove.position - 1 if revision else None
+        placed = await grove.say("mia", f"Tea, number {revision}", turn_id="d", revises=revises, revision=revision)
+        assert placed.parent_turn_id in {"t0", None}
+    assert (await grove.say("bot", "Noted.", turn_id="last")).parent_turn_id == "d"
