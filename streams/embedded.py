@@ -76,6 +76,10 @@ class _Ports:
         """Return the stored state."""
         return self.journal.state(stage, space)
 
+    async def version(self, stage: str, space: Space) -> int:
+        """Return the version of the stored state."""
+        return self.journal.version(stage, space)
+
     async def outputs(self, cut: Cut) -> None:
         """Write outputs now if an index follows; else with the rest of the cut."""
         if self.index is not None:

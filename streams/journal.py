@@ -37,6 +37,13 @@ class Journal(Records):
         ).fetchone()
         return StateHeader() if row is None else StateHeader.model_validate_json(row[0])
 
+    def version(self, stage: str, space: str) -> int:
+        """Return the version of a stage's state header in a space (0: none)."""
+        (version,) = self._db.execute(
+            "SELECT COALESCE(MAX(version), 0) FROM state WHERE stage = ? AND space = ? AND part = ''", (stage, space)
+        ).fetchone()
+        return int(version)
+
     def position(self, stage: str, space: str) -> int:
         """Return the last position that a stage finished in a space (-1: none)."""
         row = self._db.execute("SELECT position FROM lanes WHERE stage = ? AND space = ?", (stage, space)).fetchone()

@@ -21,6 +21,9 @@ from streams.state import StateHeader, StateStore, load
 _TURN_ID = "(unpublished)"
 """Turn id of a text that nobody published; ``forest`` and records never show it."""
 
+_KEPT = 128
+"""States kept between questions, two a space; beyond them all are read again, which takes a millisecond each."""
+
 FirstStage = Callable[[Embedder], Stage[Numbered, Normalized | Passed, Any]]
 
 
@@ -108,11 +111,14 @@ class StateLocalizer:
         return _alone(event.header.position)  # nothing in it to place
 
     async def _state(self, stage: Stage[Any, Any, Any] | SecondStage, space: Space) -> tuple[StateHeader, Any]:
-        saved = load(await self.store.load(stage.name, space))
         known = self._states.get((stage.name, space))
-        if known is None or known[0] != saved.header:
-            state = stage.restore(saved.parts) if saved.header.version else stage.initial(space)
-            known = self._states[stage.name, space] = (saved.header, state)
+        if known is not None and known[0].version == await self.store.version(stage.name, space):
+            return known
+        saved = load(await self.store.load(stage.name, space))
+        state = stage.restore(saved.parts) if saved.header.version else stage.initial(space)
+        if len(self._states) >= _KEPT:
+            self._states.clear()
+        known = self._states[stage.name, space] = (saved.header, state)
         return known
 
     def _event(self, space: Space, position: int, text: str, speaker: str | None, at: datetime) -> Numbered:

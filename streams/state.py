@@ -85,6 +85,10 @@ class StateStore(Protocol):
         """Return every stored copy of every part of a space's state."""
         ...
 
+    async def version(self, stage: str, space: Space) -> int:
+        """Return the version of the stored state header (0: none), to tell whether a state is still the last."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:

@@ -13,6 +13,7 @@ from rich.console import Console
 from infra.bench import baselines
 from infra.bench.evidence import Ranking, Score, locomo_table, no_positive, score
 from infra.bench.filled import files_under, filled
+from infra.bench.latency import latency
 from infra.bench.question_sets import Asked, Sample, load_beam, load_locomo
 from infra.bench.report import keep, percent, provenance, table
 from infra.importers import Format, read
@@ -64,8 +65,9 @@ async def _systems(  # noqa: PLR0917 - what both benchmarks have in common
     embedder = make_embedder(settings.embedder, threads=settings.threads)
     async with filled(settings, read(path, kind), console, embedder) as (memory, sums):
         provenance(console, path, embedder.model, sums)
+        console.print(str(await latency(memory, list(samples), embedder)))
         answered = await _ask(memory, samples)
-    console.print(f"recall p50 {median(answered.took_ms):.1f} ms over {len(answered.took_ms)} questions")
+    console.print(f"recall p50 {median(answered.took_ms):.1f} ms at k={DEPTH} over {len(answered.took_ms)} questions")
     keep(raw, answered.raw)
     return {"anabranch": answered.ranking, **await _baselines(samples, embedder)}
 

@@ -105,8 +105,11 @@ class Recall:
     async def _placed(
         self, view: View, question: Question, at: datetime | None, known: Placement | None
     ) -> Placement | None:
-        """Return ``known``, else where the question hangs now; the forest of an earlier position is not kept."""
-        if known is not None or self.localizer is None or not view.is_now:
+        """Return ``known``, else where the question hangs if its asker said it next.
+
+        A question that nobody of the space asks resumes nothing there; the forest of an earlier position is not kept.
+        """
+        if known is not None or self.localizer is None or question.asker is None or not view.is_now:
             return known
         return await self.localizer.locate(view.space, question.question, question.asker, at)
 

@@ -43,6 +43,9 @@ class Recorder:
     async def load(self, stage: str, space: Space) -> list[StateRow]:
         return list(self.rows.values())
 
+    async def version(self, stage: str, space: Space) -> int:
+        return max((row.version for row in self.rows.values()), default=0)
+
     async def outputs(self, cut: Cut) -> None:
         self.order.append("outputs")
         self.cuts.append(cut)

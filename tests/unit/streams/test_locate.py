@@ -28,6 +28,9 @@ class Stored:
     async def load(self, stage: str, space: Space) -> list[StateRow]:
         return self.rows.get((stage, space), [])
 
+    async def version(self, stage: str, space: Space) -> int:
+        return max((row.version for row in self.rows.get((stage, space), [])), default=0)
+
     def keep(self, stage: str, position: int, parts: Mapping[str, bytes]) -> None:
         header = StateHeader().model_copy(update={"position": position})
         self.rows[stage, SPACE] = save(EMPTY, header, parts)[1]

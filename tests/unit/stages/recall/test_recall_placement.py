@@ -45,7 +45,7 @@ async def test_the_branch_that_the_question_resumes_decides_between_twins(branch
     told = await Told().say(*twins())
     there = Placement(rule=Rule.RANKED, branch=branch, interaction=branch, parent_turn_id="h1")
     recall = Recall(told.index, told.embedder, Pointing(there))
-    found = (await recall.recall(told.space, Question(question="booked for how many nights?"))).hits
+    found = (await recall.recall(told.space, Question(question="booked for how many nights?", asker="mia"))).hits
     assert found[0].turn_ids == (first,)
     assert found[0].why["branch"] > 0
 
@@ -54,7 +54,7 @@ async def test_a_question_that_resumes_nothing_has_no_branch() -> None:
     told = await Told().say(*twins())
     nowhere = Placement(rule=Rule.NEW_ROOT, branch=0, interaction=0)
     recall = Recall(told.index, told.embedder, Pointing(nowhere))
-    found = (await recall.recall(told.space, Question(question="booked for how many nights?"))).hits
+    found = (await recall.recall(told.space, Question(question="booked for how many nights?", asker="mia"))).hits
     assert not any("branch" in hit.why for hit in found)
 
 
@@ -74,7 +74,9 @@ async def test_a_question_as_of_an_earlier_position_is_not_placed_in_the_forest_
     recall = Recall(told.index, told.embedder, now)
     last = len(told.turns) - 1
     for as_of, times in ((last - 1, 0), (last, 1), (last + 5, 2)):
-        found = await recall.recall(told.space, Question(question="booked for how many nights?", as_of=as_of))
+        found = await recall.recall(
+            told.space, Question(question="booked for how many nights?", as_of=as_of, asker="mia")
+        )
         assert any("branch" in hit.why for hit in found.hits) is (times > 0)
         assert len(now.asked) == times
 
@@ -82,5 +84,12 @@ async def test_a_question_as_of_an_earlier_position_is_not_placed_in_the_forest_
 async def test_the_localizer_is_told_the_time_of_the_last_turn_where_the_question_has_none() -> None:
     told = await Told().say(*filler(days=3))
     now = Pointing(Placement(rule=Rule.NEW_ROOT, branch=0, interaction=0))
+    await Recall(told.index, told.embedder, now).recall(told.space, Question(question="soup?", asker="mia"))
+    assert now.asked == [("soup?", "mia", START + timedelta(days=3))]
+
+
+async def test_a_question_that_nobody_of_the_space_asks_is_not_placed() -> None:
+    told = await Told().say(*filler(days=3))
+    now = Pointing(Placement(rule=Rule.NEW_ROOT, branch=0, interaction=0))
     await Recall(told.index, told.embedder, now).recall(told.space, Question(question="soup?"))
-    assert now.asked == [("soup?", None, START + timedelta(days=3))]
+    assert now.asked == []
