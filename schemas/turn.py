@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.space import Space
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,256}$")]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f]+$")]
 """An id that a client chose: 1 to 256 characters, none of them a control character."""
 
 Name = Annotated[str, StringConstraints(max_length=256)]

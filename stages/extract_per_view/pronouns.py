@@ -16,7 +16,7 @@ _BASE = frozenset(
     "love like hate live work want need think know feel go play eat drink enjoy prefer use study teach run read write "
     "watch own keep hope plan wish believe remember speak drive travel cook bake paint draw sing dance swim hike walk "
     "train practice collect grow make take get see look find try help start spend sleep dream believe miss belong come "
-    "adore dislike detest visit volunteer attend consider volunteer wear buy sell pay share call meet mean guess agree "
+    "adore dislike detest visit volunteer attend consider wear buy sell pay share call meet mean guess agree vote "
     "understand appreciate suffer manage lead build code develop design recommend suggest require".split()
 )
 """Verbs that people say about themselves, in the form that needs an -s in the third person."""

@@ -71,7 +71,7 @@ async def test_ids_and_names_as_long_as_they_may_be_do_not_break_the_bound(lette
     for number in range(150):
         name = f"{number % 100}{letter * 250}"
         await grove.say(
-            name, f"words {number} {letter * 3000}", turn_id=f"{number}{letter * 250}", session=letter * 900
+            name, f"words {number} {letter * 3000}", turn_id=f"{number}{letter * 250}", session=letter * 250
         )
     assert size(grove.state.parts()) <= 64_000
     assert grove.state.window
