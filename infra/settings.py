@@ -41,7 +41,9 @@ class Settings(BaseSettings):
     embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER or hash")] = (
         "sentence-transformers:all-MiniLM-L6-v2"
     )
-    max_text: Annotated[int, Field(ge=1, le=1_000_000, description="longest text of a turn, in characters")] = 65_536
+    max_text: Annotated[int, Field(ge=1, le=10_000_000, description="longest text of a turn, in characters")] = (
+        1_000_000
+    )
     threads: Annotated[
         int | None, Field(ge=1, le=1024, description="threads of the encoder; unset: its own choice")
     ] = None
