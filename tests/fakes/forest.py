@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from infra.models.hash_embedder import HashEmbedder
-from schemas.header import EventKind, Header, record_id
+from schemas.extracted import Extracted
+from schemas.header import EventKind, Header
 from schemas.interval import TimeMention
 from schemas.localized import Localized, Placement
-from schemas.memory import RecordKind, RecordRow, TurnDetail
+from schemas.memory import RecordRow
 from schemas.normalized import Attitude, Normalized, Piece, Understanding
 from schemas.space import Space
 from schemas.span import Span
@@ -19,6 +20,7 @@ from schemas.turn import Role, Speaker, Turn
 from stages.localize_state import Forest, LocalizeState
 from stages.text.tokens import content_tokens
 from tests.fakes.history import MemoryHistory
+from tests.fakes.stages import turn_record
 
 SPACE = Space("acme/forest")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -45,30 +47,8 @@ async def normalized(
 
 def record(message: Normalized, placement: Placement) -> RecordRow:
     """Return the turn's own record, as commit would write it."""
-    turn, header = message.turn, message.header
-    detail = TurnDetail(
-        turn_id=turn.turn_id,
-        revision=turn.revision,
-        reply_to=turn.reply_to,
-        z=message.z,
-        times=message.times,
-        mentions=(),
-        placement=placement,
-    )
-    return RecordRow(
-        space=header.space,
-        id=record_id(header.space, header.position, "turn"),
-        kind=RecordKind.TURN,
-        text=message.text,
-        owner=turn.speaker.id,
-        speaker=turn.speaker,
-        at=turn.at,
-        session=turn.session,
-        provenance=(turn.turn_id,),
-        since=header.position,
-        branch=placement.branch,
-        turn=detail,
-    )
+    localized = Localized(header=message.header, normalized=message, placement=placement)
+    return turn_record(Extracted(header=message.header, localized=localized))
 
 
 @dataclass
