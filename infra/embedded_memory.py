@@ -86,7 +86,7 @@ class EmbeddedMemory:
     async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
         """Answer a question with cited evidence."""
         began = perf_counter()
-        behind = self._sums(space).pending
+        behind = 0 if self.journal.settled(space) else self._sums(space).pending
         stale = behind > 0 if after is None else not self._has_outcome(space, after)
         found = await self.plane.recall.recall(space, question, Standing(stale=stale, behind=behind))
         return found.model_copy(update={"took_ms": round(1000 * (perf_counter() - began), 3)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from schemas.committed import Committed
 from schemas.localized import Placement
@@ -78,9 +78,8 @@ class Found:
     successor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A search result without its body: enough to rank.
+class Match(NamedTuple):
+    """A search result without its body: enough to rank. A tuple, since a recall makes hundreds.
 
     ``turn_id`` is the anchor: the first of its provenance. ``branch`` is the position of the root of its branch,
     ``parent`` the turn id it continues, ``session`` the client's session, where known.

@@ -76,6 +76,12 @@ class Journal(Records):
         (count,) = self._db.execute(f"SELECT COUNT(*) FROM log {where}", given).fetchone()  # noqa: S608 - fixed words
         return int(count)
 
+    def settled(self, space: str) -> bool:
+        """Tell whether every event of a space has its outcome; a few lookups, however long the log is."""
+        (newest,) = self._db.execute("SELECT MAX(seq) FROM log WHERE space = ?", (space,)).fetchone()
+        read = newest is None or newest <= self._finished("normalize", space)
+        return read and self.position("normalize", space) == self.position("commit", space)
+
     def lag(self, topic: str, stage: str, space: str) -> int:
         """Return how many records of a space a stage has before it now."""
         finished = self._finished(stage, space)

@@ -131,7 +131,7 @@ class EdgeIndex:
         operations = [*_upserts(others, batch, counted), *marking, *_upserts(turns, batch, counted)]
         if any(row.id in held for row in fresh):
             self._reads.statistics.forget(batch.space)  # they counted what a broken write had left
-        self._reads.written(row.id for row in fresh)
+        self._reads.written({row.id for row in fresh} | batch.marks.keys())
         try:
             for operation in operations:
                 self._shard.update(operation)

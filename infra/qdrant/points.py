@@ -27,7 +27,8 @@ Payload = Mapping[str, Any]
 Facts = tuple[RecordKind, str, int, str | None, int | None, str | None, str | None]
 """What a ``Match`` shows beside id and score: kind, anchor, ``since``, owner, branch, parent, session."""
 
-FOUND_FIELDS: Final = ["body", "until", "successor", "changed", "left"]
+MARK_FIELDS: Final = ["until", "successor", "changed", "left"]
+FOUND_FIELDS: Final = ["body", *MARK_FIELDS]
 STATISTICS_FIELDS: Final = ["tags", "since"]
 
 
@@ -113,6 +114,11 @@ def match(record_id: str, known: Facts, score: int) -> Match:
 def parsed(content: Payload) -> RecordRow:
     """Return the row of a point."""
     return RecordRow.model_validate_json(content["body"])
+
+
+def marks(content: Payload) -> Payload:
+    """Return what of a point's payload says what happened to its record."""
+    return {name: content[name] for name in MARK_FIELDS if name in content}
 
 
 def found(row: RecordRow, content: Payload, as_of: int, score: int = 0) -> Found:

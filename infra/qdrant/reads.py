@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from qdrant_edge import Query, Record, ScoredPoint, SparseVector
@@ -23,6 +23,7 @@ from infra.qdrant.points import (
     facts,
     floats,
     found,
+    marks,
     match,
     parsed,
 )
@@ -42,7 +43,7 @@ _MATCHES: Final = 65_536
 """Facts of matches kept in memory (about 25 MB): reading one costs 10 us, and a recall asks for a thousand."""
 
 _ROWS: Final = 4096
-"""Rows kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
+"""Records kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
 
 _FEW: Final = 16
 _ANSWERS: Final = 256
@@ -91,12 +92,12 @@ def _name(number: int) -> str:
 
 @dataclass
 class Reads:
-    """What both ports of reading are made of. Rows and the facts of matches never change, so they are kept."""
+    """What both ports of reading are made of. Records are kept until they are written or marked: see ``written``."""
 
     shard: Shard
     statistics: Statistics = field(init=False)
     _facts: dict[str, Facts] = field(default_factory=dict)
-    _rows: dict[str, RecordRow] = field(default_factory=dict)
+    _kept: dict[str, tuple[RecordRow, Payload]] = field(default_factory=dict)
     _newest: dict[tuple[Filter, int], Ranked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -160,30 +161,26 @@ class Reads:
 
     def found(self, ranked: Sequence[Ranked], as_of: int) -> list[list[Found]]:
         """Return the records of ranked ids with what had happened to them; each is read once."""
-        ids = {record_id for hits in ranked for record_id, _ in hits}
-        contents = self._contents(ids, FOUND_FIELDS)
-        rows = self._parsed(contents)
-        return [[found(rows[key], contents[key], as_of, score) for key, score in hits] for hits in ranked]
+        records = self._records({record_id for hits in ranked for record_id, _ in hits})
+        return [[found(*records[key], as_of, score) for key, score in hits] for hits in ranked]
 
     def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
         """Return the records of these ids that are in the space as of then, in the order asked."""
-        ids = {record_id for record_id in record_ids if record_id in self._rows or is_id(record_id)}
-        points = self._contents(ids, [*FOUND_FIELDS, "space", "since"])
-        contents = {key: content for key, content in points.items() if _visible(content, space, as_of)}
-        rows = self._parsed(contents)
-        return [found(rows[key], contents[key], as_of) for key in record_ids if key in contents]
+        records = self._records({record_id for record_id in record_ids if record_id in self._kept or is_id(record_id)})
+        asked = [records[record_id] for record_id in record_ids if record_id in records]
+        return [found(row, mark, as_of) for row, mark in asked if row.space == space and row.since <= as_of]
 
-    def _contents(self, ids: Collection[str], fields: list[str]) -> dict[str, dict[str, Any]]:
-        """Return these fields of points by id; the bodies only of those whose rows are not kept."""
-        known = sorted(record_id for record_id in ids if record_id in self._rows)
-        unknown = sorted(record_id for record_id in ids if record_id not in self._rows)
-        others = [name for name in fields if name != "body"]
-        return self.shard.retrieve(known, others) | self.shard.retrieve(unknown, fields)
-
-    def _parsed(self, contents: dict[str, dict[str, Any]]) -> dict[str, RecordRow]:
-        rows = {key: self._rows.get(key) or parsed(content) for key, content in contents.items()}
-        _keep(self._rows, rows, _ROWS)
-        return rows
+    def _records(self, ids: Collection[str]) -> dict[str, tuple[RecordRow, Payload]]:
+        """Return those of ``ids`` that are there; what is kept is not read again."""
+        self.shard.must_be_open()
+        kept = {record_id: self._kept[record_id] for record_id in ids if record_id in self._kept}
+        unknown = sorted(record_id for record_id in ids if record_id not in kept)
+        read = {
+            key: (parsed(content), marks(content))
+            for key, content in self.shard.retrieve(unknown, FOUND_FIELDS).items()
+        }
+        _keep(self._kept, read, _ROWS)
+        return kept | read
 
     def matched(self, ranked: Ranked) -> list[Match]:
         """Return the matches of ranked ids."""
@@ -197,12 +194,8 @@ class Reads:
         return [match(record_id, known[record_id], score) for record_id, score in ranked]
 
     def written(self, ids: Iterable[str]) -> None:
-        """Forget what is kept of records that are written (again), and which records are the newest."""
+        """Forget what is kept of records that are written (again) or marked, and which records are the newest."""
         self._newest.clear()
         for record_id in ids:
             self._facts.pop(record_id, None)
-            self._rows.pop(record_id, None)
-
-
-def _visible(content: Payload, space: Space, as_of: int) -> bool:
-    return bool(content["space"] == space and content["since"] <= as_of)
+            self._kept.pop(record_id, None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemas.memory import RecordKind
 from stages.ports import Match
 from stages.recall.scale import UNIT, Scale
+
+_TURN, _WINDOW = RecordKind.TURN, RecordKind.WINDOW
 
 LENT = 250
 """Thousandths of its best neighbour's score that a turn gets: an answer beside a good question is found with it."""
@@ -65,10 +66,10 @@ class _Turn:
 
     turn_id: str
     position: int
-    score: int = 0
     session: str | None = None
     branch: int | None = None
     parent: str | None = None
+    score: int = 0
     matches: list[tuple[int, Match]] = field(default_factory=list)
 
 
@@ -96,17 +97,17 @@ def _gather(number: int, matches: Sequence[Match], turns: dict[str, _Turn]) -> d
     """Add one list to the turns; return the best raw score of each turn in it."""
     best: dict[str, int] = {}
     for match in matches:
-        turn_id = match.turn_id
+        _, kind, turn_id, since, score, _, branch, parent, session = match
         if turn_id not in best:
-            best[turn_id] = match.score
-        position = match.since - (match.kind is RecordKind.WINDOW)
+            best[turn_id] = score
+        position = since - 1 if kind is _WINDOW else since
         turn = turns.get(turn_id)
         if turn is None:
-            turn = turns[turn_id] = _Turn(turn_id, position, 0, match.session, match.branch)
+            turn = turns[turn_id] = _Turn(turn_id, position, session, branch)
         elif position < turn.position:
             turn.position = position
         if turn.parent is None:
-            turn.parent = match.parent
+            turn.parent = parent
         turn.matches.append((number, match))
     return best
 
@@ -136,59 +137,55 @@ def _lent(turns: Mapping[str, _Turn]) -> dict[str, int]:
     Neighbours are the turns before and after in the session, the parent and the children, as far as they were found.
     """
     there = {(turn.session, turn.position): turn for turn in turns.values()}
-    best: defaultdict[str, int] = defaultdict(int)
-    for one in turns.values():
-        for other in (there.get((one.session, one.position - 1)), turns.get(one.parent or "")):
+    best = dict.fromkeys(turns, 0)
+    for turn_id, one in turns.items():
+        for other in (there.get((one.session, one.position - 1)), turns.get(one.parent) if one.parent else None):
             if other is not None:
-                best[one.turn_id] = max(best[one.turn_id], other.score)
+                best[turn_id] = max(best[turn_id], other.score)
                 best[other.turn_id] = max(best[other.turn_id], one.score)
-    return {turn_id: LENT * best[turn_id] // UNIT for turn_id in turns}
+    return {turn_id: LENT * score // UNIT for turn_id, score in best.items()}
 
 
 def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> Candidate:
     why: dict[str, int] = {}
-    given: set[int] = set()
-    worth: defaultdict[str, int] = defaultdict(int)
-    for number, match in _best_by_role(turn):
+    worth: dict[str, int] = {}
+    first: dict[str, Match] = {}
+    given = -1
+    for number, role, match in _best_by_role(turn):
         scale = scales[number]
-        if number not in given:
-            why[f"{found[number].name}_{match.kind}"] = scale(match.score)
-        given.add(number)
-        worth[_role(match)] += scale(match.score) - scale.floor
-    shown = _shown(turn, worth)
+        score = scale(match.score)
+        if number != given:
+            why[f"{found[number].name}_{match.kind}"] = score
+        given = number
+        worth[role] = worth.get(role, 0) + score - scale.floor
+        first.setdefault(role, match)
+    shown = first[_shown(worth)]
     return Candidate(
         turn_id=turn.turn_id,
         score=turn.score,
         why=why,
         shown=shown.record_id,
-        own=_id_of(turn, "own"),
-        item=_id_of(turn, "item"),
-        anchored=shown.kind is RecordKind.WINDOW,
+        own=first["own"].record_id if "own" in first else None,
+        item=first["item"].record_id if "item" in first else None,
+        anchored=shown.kind is _WINDOW,
         branch=turn.branch,
     )
 
 
-def _role(match: Match) -> str:
-    """Return what a record is to its turn: its own text, its window, or an item of it."""
-    if match.kind is RecordKind.TURN:  # compared one by one: hashing an enum takes longer, and this runs 500 times
-        return "own"
-    return "window" if match.kind is RecordKind.WINDOW else "item"
-
-
-def _best_by_role(turn: _Turn) -> list[tuple[int, Match]]:
-    """Return of each list the best match in each role; lists are best first."""
-    kept: dict[tuple[int, str], tuple[int, Match]] = {}
+def _best_by_role(turn: _Turn) -> Iterator[tuple[int, str, Match]]:
+    """Give of each list the best match in each role (what a record is to its turn), lists in order, best first."""
+    seen: set[tuple[int, str]] = set()
     for number, match in turn.matches:
-        kept.setdefault((number, _role(match)), (number, match))
-    return list(kept.values())
+        kind = match.kind
+        # compared one by one: hashing an enum takes longer
+        role = "own" if kind is _TURN else "window" if kind is _WINDOW else "item"
+        if (number, role) not in seen:
+            seen.add((number, role))
+            yield number, role, match
 
 
-def _id_of(turn: _Turn, role: str) -> str | None:
-    return next((match.record_id for _, match in turn.matches if _role(match) == role), None)
-
-
-def _shown(turn: _Turn, worth: Mapping[str, int]) -> Match:
-    """Return the record that stands for the turn: its own, unless an item of it is the better evidence."""
-    roles = {role for role in ("own", "item", "window") if role in worth}
-    role = "item" if "item" in roles and worth["item"] > worth.get("own", -1) else "own" if "own" in roles else "window"
-    return next(match for _, match in turn.matches if _role(match) == role)
+def _shown(worth: Mapping[str, int]) -> str:
+    """Return the role of the record that stands for the turn: its own, unless an item of it is the better evidence."""
+    if "item" in worth and worth["item"] > worth.get("own", -1):
+        return "item"
+    return "own" if "own" in worth else "window"
