@@ -27,15 +27,18 @@ from stages.ports import Embedder
 K = 10
 """Distinct evidence turns that count, as in the papers."""
 
+OURS = "anabranch"
+
 DEPTH = 100
-"""Distinct turns asked for: the first ``K`` are scored, the rest serve the no-positive rate."""
+"""Distinct turns asked for apart, for the no-positive rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The rankings of one system, its raw answers and how long each took (ms)."""
+    """What a memory answered: turns asked for ``K`` and for ``DEPTH``, raw answers and how long each took (ms)."""
 
     ranking: dict[str, list[str]] = field(default_factory=dict)
+    deep: dict[str, list[str]] = field(default_factory=dict)
     raw: list[dict[str, Any]] = field(default_factory=list)
     took_ms: list[float] = field(default_factory=list)
 
@@ -43,33 +46,35 @@ class Answered:
 async def run_locomo(settings: Settings, path: Path, console: Console, raw: Path | None) -> None:
     """Ingest LoCoMo conversations, ask their questions, and print evidence recall by category number."""
     samples = [sample for file in files_under(path, ".json") for sample in load_locomo(file)]
-    systems = await _systems(settings, path, Format.LOCOMO, samples, console, raw)
+    answered, others = await _systems(settings, path, Format.LOCOMO, samples, console, raw)
+    systems = {OURS: answered.ranking, **others}
     rows = {name: locomo_table(samples, ranking, K) for name, ranking in systems.items()}
     _print(console, f"LoCoMo: evidence recall at {K} (all evidence at {K}), percent", rows)
-    rates = [(name, percent(no_positive(samples, ranking))) for name, ranking in systems.items()]
+    deep = {OURS: answered.deep, **others}
+    rates = [(name, percent(no_positive(samples, ranking))) for name, ranking in deep.items()]
     table(console, "No evidence in the top 30 of each speaker, percent of categories 1-4", ["system", "rate"], rates)
 
 
 async def run_beam(settings: Settings, path: Path, console: Console, raw: Path | None) -> None:
     """Ingest BEAM chats, ask their probing questions, and print source recall by ability."""
     samples = load_beam(path)
-    systems = await _systems(settings, path, Format.BEAM, samples, console, raw)
-    rows = {name: score(samples, ranking, K) for name, ranking in systems.items()}
+    answered, others = await _systems(settings, path, Format.BEAM, samples, console, raw)
+    rows = {name: score(samples, ranking, K) for name, ranking in {OURS: answered.ranking, **others}.items()}
     _print(console, f"BEAM: source recall at {K} (all sources at {K}), percent", rows)
 
 
 async def _systems(  # noqa: PLR0917 - what both benchmarks have in common
     settings: Settings, path: Path, kind: Format, samples: Sequence[Sample], console: Console, raw: Path | None
-) -> dict[str, Ranking]:
-    """Return the ranking of the memory and of each baseline."""
+) -> tuple[Answered, dict[str, Ranking]]:
+    """Return what the memory answered, and the ranking of each baseline."""
     embedder = make_embedder(settings.embedder, threads=settings.threads)
     async with filled(settings, read(path, kind), console, embedder) as (memory, sums):
         provenance(console, path, embedder.model, sums)
         console.print(str(await latency(memory, list(samples), embedder)))
         answered = await _ask(memory, samples)
-    console.print(f"recall p50 {median(answered.took_ms):.1f} ms at k={DEPTH} over {len(answered.took_ms)} questions")
+    console.print(f"recall p50 {median(answered.took_ms):.1f} ms at k={K} over {len(answered.took_ms)} questions")
     keep(raw, answered.raw)
-    return {"anabranch": answered.ranking, **await _baselines(samples, embedder)}
+    return answered, await _baselines(samples, embedder)
 
 
 async def _baselines(samples: Sequence[Sample], embedder: Embedder) -> dict[str, Ranking]:
@@ -91,9 +96,11 @@ async def _ask(memory: Memory, samples: Sequence[Sample]) -> Answered:
 
 
 async def _one(memory: Memory, space: Space, asked: Asked, answered: Answered) -> None:
-    question = Question(id=asked.id, question=asked.question, asker=asked.asker, k=DEPTH)
+    question = Question(id=asked.id, question=asked.question, asker=asked.asker, k=K)
     found = await memory.recall(space, question)
+    deep = await memory.recall(space, question.model_copy(update={"k": DEPTH}))
     answered.ranking[asked.id] = [turn_id for hit in found.hits for turn_id in hit.turn_ids]
+    answered.deep[asked.id] = [turn_id for hit in deep.hits for turn_id in hit.turn_ids]
     answered.took_ms.append(found.took_ms)
     answered.raw.append(
         {"question": asked.question, "evidence": list(asked.evidence), "space": space} | found.model_dump(mode="json")
