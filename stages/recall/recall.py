@@ -20,8 +20,8 @@ from stages.recall.rank import Evidence
 from stages.recall.retrieve import Retriever, View, asked_at, seen
 from stages.text.times import resolve_times
 
-_BOOSTED = 2, 10
-"""Candidates whose bodies are read: 2 k + 10. Boosts lift none from further down into the first k (measured)."""
+_BOOSTED = 2
+"""Candidates whose bodies are read, in k. Boosts lift none from further down into the first k (measured)."""
 
 _TIMELY = 5
 """So many times more where the question names a time: that boost is the only one that reaches far."""
@@ -124,5 +124,4 @@ def _sought(question: Question, at: datetime | None) -> list[Sought]:
 
 
 def _first(k: int, *, timely: bool) -> int:
-    times, more = _BOOSTED
-    return (times * k + more) * (_TIMELY if timely else 1)
+    return _BOOSTED * k * (_TIMELY if timely else 1)
