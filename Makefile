@@ -7,7 +7,7 @@ TURNS  ?= 2000
 KILLS  ?= 20
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: setup demo test check format bench chaos gpu clean
+.PHONY: setup demo test coverage check format bench chaos gpu clean
 
 setup: $(VENV)/.ready
 
@@ -29,6 +29,10 @@ check: setup
 test: check
 	$(BIN)/python -m pytest
 
+# Which lines and branches of stages and streams no test reaches.
+coverage: setup
+	$(BIN)/python -m pytest --cov
+
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -47,4 +51,4 @@ gpu: setup
 	$(BIN)/anabranch bench ingest $(DATA)/locomo
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

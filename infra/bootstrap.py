@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from pathlib import Path
 
 from infra.embedded_memory import EmbeddedMemory
 from infra.errors import HomeUnusable
-from infra.home import owned
+from infra.home import INDEX, LOG, OTHER_MODEL, owned, usable
 from infra.memory_api import Memory, Progress
 from infra.models import make_embedder
-from infra.qdrant import EdgeIndex, IndexMismatchError
+from infra.qdrant import EdgeIndex, IndexMismatchError, reached
 from infra.settings import Settings
 from stages.commit import Commit
 from stages.extract_per_view import ExtractPerView
@@ -26,7 +25,6 @@ from streams.embedded import Embedded
 from streams.journal import Journal
 from streams.locate import StateLocalizer
 from streams.patience import Patience
-from streams.stopped import WrongHome
 from streams.topology import Topology, build
 
 GENERATION = 1
@@ -63,9 +61,12 @@ class _Plane:
 def _plane(settings: Settings, home: Path, journal: Journal, shared: Embedder | None) -> _Plane:
     own = make_embedder(settings.embedder, threads=settings.threads) if shared is None else None
     embedder: Embedder = shared or own  # type: ignore[assignment]  # one of the two is there
-    way_out = "set ANABRANCH_EMBEDDER to the former one, or name another ANABRANCH_HOME for this one"
-    journal.pin("model", embedder.model, way_out)
-    index = EdgeIndex.open(home / "index", generation=GENERATION, model=embedder.model, dimension=embedder.dimension)
+    journal.pin("model", embedder.model, OTHER_MODEL)
+    _must_be_whole(home, journal)
+    try:
+        index = EdgeIndex.open(home / INDEX, generation=GENERATION, model=embedder.model, dimension=embedder.dimension)
+    except IndexMismatchError as error:
+        raise HomeUnusable(str(error)) from error
     runtime = Embedded(topology(embedder, index, settings.max_text), journal, index, PATIENCE)
     localizer = StateLocalizer(
         normalize=lambda given: Normalize(given, index, settings.max_text),
@@ -74,6 +75,22 @@ def _plane(settings: Settings, home: Path, journal: Journal, shared: Embedder | 
         store=runtime.store,
     )
     return _Plane(runtime, Recall(index, embedder, localizer), index, own.close if own else lambda: None)
+
+
+def _must_be_whole(home: Path, journal: Journal) -> None:
+    """Refuse an index that lacks what memory holds: recall would be empty there, and nothing would say so.
+
+    Raises:
+        HomeUnusable: if it does. The index is written before the log says so: no death of a process does this.
+    """
+    held = reached(home / INDEX)
+    for space, position in journal.remembered().items():
+        if held.get(space, -1) < position:
+            msg = (
+                f"the index in {home} holds {space} up to position {held.get(space, -1)}, memory up to {position}; "
+                f"restore the home from a backup, or ingest its turns into another ANABRANCH_HOME"
+            )
+            raise HomeUnusable(msg)
 
 
 @asynccontextmanager
@@ -93,28 +110,18 @@ async def open_memory(
         HomeUnusable: if the home cannot be used, or belongs to another version or model.
         ModelMissing: if something is pending and the model is not there.
     """
-    planes: list[_Plane] = []
-
-    def built() -> _Plane:
-        planes.append(_plane(settings, settings.home, journal, embedder))
-        return planes[-1]
-
     async with AsyncExitStack() as stack:
-        try:
-            home = stack.enter_context(owned(settings.home))
-            journal = Journal(home / "log.sqlite")
-            stack.callback(journal.close)
-            memory = EmbeddedMemory(journal, built)
-            if wait:
-                await memory.run(progress)
-            yield memory
-        except (WrongHome, IndexMismatchError) as error:
-            raise HomeUnusable(str(error)) from error
-        except sqlite3.OperationalError as error:
-            msg = (
-                f"{settings.home} cannot be read or written ({error}); see to its disk, then run again: nothing is lost"
-            )
-            raise HomeUnusable(msg) from error
-        finally:
-            for plane in planes:
-                await plane.close()
+        stack.enter_context(usable(settings.home))
+        home = stack.enter_context(owned(settings.home))
+        journal = Journal(home / LOG)
+        stack.callback(journal.close)
+
+        def built() -> _Plane:
+            plane = _plane(settings, home, journal, embedder)
+            stack.push_async_callback(plane.close)
+            return plane
+
+        memory = EmbeddedMemory(journal, built)
+        if wait:
+            await memory.run(progress)
+        yield memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
 from typing import Protocol
 
@@ -17,18 +17,8 @@ from stages.recall import Recall, Standing
 from streams.codec import peek, revision
 from streams.embedded import Embedded
 from streams.journal import Journal
-from streams.state import HEADER, load
-
-STAGES = ("normalize", "localize_state", "extract_per_view", "route", "commit")
-"""In the order of the flow; a report needs no models, so it does not build the topology."""
-
-_TOPICS = {
-    "normalize": "turns",
-    "localize_state": "turns.normalized",
-    "extract_per_view": "turns.localized",
-    "route": "turns.extracted",
-    "commit": "turns.routed",
-}
+from streams.state import HEADER, STATE_HEADER, load
+from streams.topology import FIRST, FLOW, LAST, AnyStep
 
 
 class Plane(Protocol):
@@ -66,18 +56,18 @@ class EmbeddedMemory:
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Process the log until every event has its outcome; with nothing pending no model is loaded."""
-        if not any(self.journal.pending(_TOPICS[stage], stage) for stage in STAGES):
+        if not any(self.journal.pending(step) for step in FLOW):
             return
-        lags = {stage: self.journal.total_lag(_TOPICS[stage], stage) for stage in STAGES}
+        lags = {step.name: self.journal.total_lag(step) for step in FLOW}
         await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
 
     def sums(self) -> Sums:
         """Return where all events of all spaces are."""
-        return _added([self._sums(space) for space in self.journal.spaces()])
+        return sum((self._sums(space) for space in self.journal.spaces()), Sums())
 
     def _sums(self, space: Space) -> Sums:
-        entered = self.journal.header("normalize", space).counts
-        left = self.journal.header("commit", space).counts
+        entered = self.journal.header(FIRST.name, space).counts
+        left = self.journal.header(LAST.name, space).counts
         published = self.journal.logged(space)
         lettered = entered.alone + left.lettered
         pending = published - left.emitted - lettered - entered.duplicates
@@ -137,36 +127,30 @@ class EmbeddedMemory:
 
     def inspect(self, space: Space) -> SpaceStatus:
         """Return where the stages stand in a space."""
-        entered = self.journal.header("normalize", space)
-        stages = tuple(self._status(stage, space) for stage in STAGES)
         return SpaceStatus(
             space=space,
-            position=entered.position,
-            watermark=self.journal.position("commit", space),
-            stages=stages,
+            position=self.journal.header(FIRST.name, space).position,
+            watermark=self.journal.position(LAST.name, space),
+            stages=tuple(self._status(step, space) for step in FLOW),
             letters=sum(1 for _ in self.journal.letters(space)),
             sums=self._sums(space),
         )
 
-    def _status(self, stage: str, space: Space) -> StageStatus:
-        saved = load(self.journal.state(stage, space))
+    def _status(self, step: AnyStep, space: Space) -> StageStatus:
+        saved = load(self.journal.state(step.name, space))
         sizes = {name: len(name) + len(data) for name, data in saved.parts.items() if name != HEADER}
         vectors = sum(size for name, size in sizes.items() if name.startswith("vectors"))
         return StageStatus(
-            stage=stage,
+            stage=step.name,
             position=saved.header.position,
-            lag=self.journal.lag(_TOPICS[stage], stage, space),
-            state_bytes=sum(sizes.values()) - vectors + len(saved.header.model_dump_json()),
+            lag=self.journal.lag(step, space),
+            state_bytes=sum(sizes.values()) - vectors + len(STATE_HEADER.encode(saved.header)),
             vector_bytes=vectors,
         )
 
 
 def _silent(_progress: Progress) -> None:
     """Show nothing."""
-
-
-def _added(all_sums: Sequence[Sums]) -> Sums:
-    return Sums(*(sum(getattr(sums, count.name) for sums in all_sums) for count in fields(Sums)))
 
 
 def _event_id(token: str) -> str:

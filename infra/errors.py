@@ -4,10 +4,12 @@
 
     AnabranchError
     ├── UsageError       wrong use: an argument, a setting or an input file           exit code 2
+    │   └── IndexMismatchError (infra.qdrant) the index is of another generation, model or dimension
     └── MissingError     a service, a model or the home itself cannot be had          exit code 3
         ├── ModelMissing a model is not on this machine; ``command`` brings it
         ├── HomeBusy     another process owns the home
-        └── HomeUnusable the home cannot be made, read or written, or is another version's
+        ├── HomeUnusable the home cannot be made, read or written, or is another version's
+        └── IndexInUseError (infra.qdrant) this process has the index open already
 
 A message says what happened, to what, and what to do.
 """

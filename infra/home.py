@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from infra.errors import HomeBusy, HomeUnusable
+from streams.stopped import WrongHome
+
+LOG = "log.sqlite"
+"""Name of the journal in a home."""
+
+INDEX = "index"
+"""Name of the index's folder in a home."""
+
+OTHER_MODEL = "set ANABRANCH_EMBEDDER to the former one, or name another ANABRANCH_HOME for this one"
+"""The way out where a home was built with another model."""
 
 _LOCK = "lock"
 
@@ -46,6 +57,29 @@ def _take(lock: int, home: Path) -> None:
         raise HomeBusy(msg) from error
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+
+
+@contextmanager
+def usable(home: Path) -> Iterator[None]:
+    """Turn faults of a home's log into what a person can do about them; those of our own making stay as they are.
+
+    Raises:
+        HomeUnusable: if the log is another version's, is damaged, or cannot be read or written.
+    """
+    log = home / LOG
+    try:
+        yield
+    except WrongHome as error:
+        raise HomeUnusable(str(error)) from error
+    except sqlite3.OperationalError as error:  # read-only, full, gone, locked
+        way_out = "see to its disk and its permissions, then run again: nothing is lost"
+        msg = f"{log} cannot be read or written ({error}); {way_out}"
+        raise HomeUnusable(msg) from error
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise  # a constraint or a call that is wrong: a bug
+        msg = f"{log} is damaged ({error}); restore it from a backup, or name another ANABRANCH_HOME"
+        raise HomeUnusable(msg) from error
 
 
 def owner(home: Path) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from operator import add, sub
 from typing import Protocol, Self
 
 from infra.settings import Settings
@@ -25,23 +26,17 @@ class Sums:
     forgotten: int = 0
     pending: int = 0
 
+    def __add__(self, other: Self) -> Sums:
+        """Return the counts of two sets of events."""
+        return Sums(*map(add, astuple(self), astuple(other)))
+
     def __sub__(self, before: Self) -> Sums:
         """Return what happened between two counts."""
-        return Sums(
-            self.published - before.published,
-            self.committed - before.committed,
-            self.lettered - before.lettered,
-            self.duplicates - before.duplicates,
-            self.forgotten - before.forgotten,
-            self.pending - before.pending,
-        )
+        return Sums(*map(sub, astuple(self), astuple(before)))
 
     def __str__(self) -> str:
         """Return the line that ``ingest`` ends with."""
-        return (
-            f"published={self.published} committed={self.committed} lettered={self.lettered} "
-            f"duplicates={self.duplicates} forgotten={self.forgotten} pending={self.pending}"
-        )
+        return " ".join(f"{name}={count}" for name, count in asdict(self).items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,7 @@ class Memory(Protocol):
         ...
 
     def turns(self, space: Space) -> Iterator[TurnState]:
-        """Give each distinct turn of a space, by position, those without one last."""
+        """Give each distinct turn of a space, in the order in which their ids came into the log."""
         ...
 
     def rows(self, space: Space) -> Iterator[Row]:

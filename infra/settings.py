@@ -60,13 +60,12 @@ class Settings(BaseSettings):
     @field_validator("embedder")
     @classmethod
     def _known(cls, embedder: str) -> str:
-        kind, _, name = embedder.partition(":")
-        if kind == "openai":
+        from infra.models.choose import check  # noqa: PLC0415 - `--help` must not load models
+
+        if embedder.startswith("openai:"):
             msg = f"{embedder!r} {_LATER}, or use sentence-transformers:NAME_OR_FOLDER"
             raise ValueError(msg)
-        if embedder != "hash" and (kind != "sentence-transformers" or not name):
-            msg = "write sentence-transformers:NAME_OR_FOLDER or hash"
-            raise ValueError(msg)
+        check(embedder)
         return embedder
 
     @field_validator("kafka", "qdrant_url", "language_model", "reranker")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.header import Header
@@ -13,6 +13,15 @@ from schemas.interval import Interval
 from schemas.localized import Localized
 from schemas.normalized import Attitude
 from schemas.span import Span
+
+VALUE_SLOT = "value"
+"""The slot of an attribute that has one value at a time ("lives in"): another value later is a change."""
+
+OBJECT_SLOT = "object"
+"""The slot of an attribute that is said of many things, each on its own: what it is said of."""
+
+PREFERENCE_PREFIX = "preference:"
+"""What the attribute of a key begins with where it says how someone feels about something."""
 
 
 class ItemKind(StrEnum):
@@ -63,7 +72,11 @@ class Item(Model):
 
 
 class Extracted(Model):
-    """A localized turn with its items."""
+    """A localized turn with its items.
+
+    Raises:
+        ValueError: if an item quotes what its turn does not say.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
@@ -71,3 +84,12 @@ class Extracted(Model):
     items: tuple[Item, ...] = ()
     view_set: int = 1
     degraded: bool = False
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Self:
+        length = len(self.localized.normalized.text)
+        for item in self.items:
+            if item.span.end > length:
+                msg = f"the item {item.text[:80]!r} quotes {item.span}, but its turn has {length} characters"
+                raise ValueError(msg)
+        return self

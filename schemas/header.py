@@ -15,6 +15,15 @@ _NAMESPACE = UUID("5a3c1a52-7f0e-5b1d-9c55-0a6a1c0e9a11")
 """Root of all record ids of this project; never change it, or a replay makes other ids."""
 
 
+class RecordRole(StrEnum):
+    """What a record is to the event that wrote it: a part of its id, so never change a value."""
+
+    TURN = "turn"
+    WINDOW = "window"
+    ITEM = "item"
+    TOPIC = "topic"
+
+
 class EventKind(StrEnum):
     """What an event of the log is."""
 
@@ -46,5 +55,8 @@ class Skipped(Model):
 
 
 def record_id(space: Space, position: int, role: str, ordinal: int = 0) -> str:
-    """Return the UUIDv5 of (space, position, role, ordinal): the same event always makes the same ids."""
+    """Return the UUIDv5 of (space, position, role, ordinal): the same event always makes the same ids.
+
+    ``role`` is a ``RecordRole``; ``ordinal`` tells several records of one role apart (pieces, items, windows).
+    """
     return str(uuid5(_NAMESPACE, f"{space}\n{position}\n{role}\n{ordinal}"))

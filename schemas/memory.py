@@ -13,6 +13,7 @@ from schemas.interval import Interval, TimeMention
 from schemas.localized import Placement
 from schemas.normalized import Attitude, Mention, Understanding
 from schemas.space import Space
+from schemas.span import Span
 from schemas.turn import Speaker
 
 OPEN = 2**53 - 1
@@ -85,7 +86,8 @@ class RecordRow(Model):
     """A piece of memory. ``provenance`` names the turn ids it rests on, ``since`` the position it came with.
 
     ``anchor`` is the turn id whose text a turn or window record shows first; ``at`` is that turn's time. An
-    over-long turn has several records of kind turn, told apart by ``piece``; ``turn`` is on piece 0 only.
+    over-long turn has several records of kind turn, told apart by ``piece``; ``turn`` is on piece 0 only. ``span`` is
+    what an item quotes: characters of the cleaned text of its turn, captions behind it.
     """
 
     row: Literal["record"] = "record"
@@ -105,6 +107,7 @@ class RecordRow(Model):
     negated: bool = False
     interval: Interval | None = None
     provenance: Annotated[tuple[str, ...], Field(min_length=1)]
+    span: Span | None = None
     since: int
     branch: int | None = None
     piece: int = 0

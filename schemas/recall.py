@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.localized import Placement
 from schemas.memory import RecordKind
+from schemas.moment import Moment
 from schemas.turn import Identifier
 
 
@@ -24,7 +25,7 @@ class Question(Model):
     id: str | None = None
     question: Annotated[str, StringConstraints(pattern=r"\S")]
     asker: Identifier | None = None
-    asked_at: AwareDatetime | None = None
+    asked_at: Moment | None = None
     for_turn: str | None = None
     as_of: int | None = None
     k: Annotated[int, Field(ge=1, le=1000)] = 10
@@ -69,7 +70,7 @@ class ContextInput(Model):
     id: str | None = None
     text: Annotated[str, StringConstraints(pattern=r"\S")]
     speaker: Identifier | None = None
-    at: AwareDatetime | None = None
+    at: Moment | None = None
 
 
 class Line(Model):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from schemas.base import SCHEMA_VERSION, Model
+from schemas.moment import Moment
 from schemas.space import Space
 
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 """An id that a client chose: 1 to 256 characters, none of them a control character."""
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 """A name or label: states and records keep it with every turn, so it is short."""
+
 
 Address = Annotated[str, StringConstraints(max_length=4096)]
 """A URL; longer ones are data, which belongs elsewhere."""
@@ -60,7 +62,7 @@ class Turn(Model):
     turn_id: Identifier
     speaker: Speaker
     text: str
-    at: AwareDatetime
+    at: Moment
     reply_to: Identifier | None = None
     session: Name | None = None
     attachments: tuple[Attachment, ...] = ()

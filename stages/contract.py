@@ -68,24 +68,41 @@ class Reject:
     input_fault: bool = True
 
 
+Decision = Emit[Out_co, State_co] | Duplicate | Reject
+"""What a stage decides of an event."""
+
+
 class Stage(Protocol[In_contra, Out_co, State]):
-    """A frozen dataclass with its ports as fields. Same input, same bytes out: no clock, chance or environment."""
+    """A frozen dataclass with its ports as fields. Same input, same bytes out: no clock, chance or environment.
+
+    The stages derive from it, so that each says in its first line what it takes, gives and remembers.
+    """
+
+    __slots__ = ()
 
     name: ClassVar[str]
 
-    def initial(self, space: Space) -> State:
-        """Return the state of a space that has seen nothing."""
-        ...
+    def initial(self, space: Space) -> State:  # noqa: ARG002 - all our spaces begin alike; another stage's may not
+        """Return the state of a space that has seen nothing: one without parts."""
+        return self.restore({})
 
     def restore(self, parts: Mapping[str, bytes]) -> State:
-        """Return the state that was cut into ``parts``."""
+        """Return the state that was cut into ``parts``.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
         ...
 
     async def prepare(self, messages: Sequence[In_contra]) -> None:
-        """Warm caches in bulk for messages that will be decided soon; no effect on results."""
+        """Warm caches in bulk for messages that will be decided soon; no effect on results.
+
+        Raises:
+            Unavailable: if a port does not answer.
+        """
         ...
 
-    async def decide(self, message: In_contra, state: State) -> Emit[Out_co, State] | Duplicate | Reject:
+    async def decide(self, message: In_contra, state: State) -> Decision[Out_co, State]:
         """Decide what ``message`` means. ``state`` is never changed.
 
         Raises:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from schemas.committed import Committed
 from schemas.localized import Placement
-from schemas.memory import RecordKind, RecordRow
+from schemas.memory import OPEN, RecordKind, RecordRow
 from schemas.space import Space
 
 
@@ -47,7 +47,8 @@ class Filter:
     """Which records of a space a read may see.
 
     ``as_of`` is the last position seen: records with ``since <= as_of`` that are not closed at or before it.
-    The other fields narrow further where they are given (``None`` = any); ``closed_too`` also shows closed records.
+    The other fields narrow further where they are given (``None`` = any); ``turn_ids`` selects what rests on one of
+    these turns, be it first or not (a window rests on its neighbours too); ``closed_too`` also shows closed records.
     """
 
     space: Space
@@ -72,7 +73,7 @@ class Found:
 
     record: RecordRow
     score: int = 0
-    until: int = field(default=2**53 - 1)
+    until: int = OPEN
     changed: tuple[int, str] | None = None
     left: int | None = None
     successor: str | None = None

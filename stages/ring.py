@@ -15,8 +15,16 @@ from schemas.base import Model
 CHUNK = 8
 """Positions a part: with entries of at most 500 bytes a turn rewrites 2 KB on average."""
 
-_SLOTS = 64
-"""Part names are reused after this many chunks; far more chunks than any ring holds."""
+_SLOTS = 128
+"""Part names are reused after this many chunks; more chunks than any ring holds."""
+
+
+def part_start(position: int, size: int) -> int:
+    """Return the first position of the part that holds ``position``.
+
+    A ring that keeps from there loses whole parts: a part that loses one entry after the other is written every time.
+    """
+    return max(0, position) // size * size
 
 
 class PlacedModel(Model):

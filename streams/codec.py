@@ -1,4 +1,7 @@
-"""The only place that turns bytes into models and back."""
+"""The only place that turns the bytes of topics, tables and index into models and back.
+
+What a stage keeps in the parts of its state, and what foreign files hold, is read by whoever knows its shape.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,12 @@ from schemas.numbered import Event
 
 T = TypeVar("T")
 
+_MAX_FAULTS = 8
+"""A reason is read by a person; what is wrong beyond this many fields does not help them more."""
+
+_MAX_ID = 256
+"""As ``schemas.turn.Identifier``: a longer id cannot be anybody's."""
+
 
 class Malformed(ValueError):  # noqa: N818 - the message is the error; it becomes the reason of a letter
     """Bytes that are not what their topic holds."""
@@ -19,7 +28,7 @@ class Malformed(ValueError):  # noqa: N818 - the message is the error; it become
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """Canonical JSON of one topic's messages: fields in the order of their schema, no white space."""
+    """Canonical JSON of one kind of message: fields in the order of their schema, no white space."""
 
     adapter: TypeAdapter[T]
 
@@ -45,14 +54,10 @@ def codec(message: Any) -> Codec[Any]:  # noqa: ANN401 - a union of models is no
 
 
 def explain(error: ValidationError) -> str:
-    """Say in one line what is wrong with each field (at most eight of them)."""
+    """Say in one line what is wrong with each field, up to ``_MAX_FAULTS`` of them."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
-    shown = "; ".join(f"{_where(fault['loc'])}: {fault['msg']}" for fault in faults[:8])
+    shown = "; ".join(f"{_where(fault['loc'])}: {fault['msg']}" for fault in faults[:_MAX_FAULTS])
     return shown if len(faults) <= _MAX_FAULTS else f"{shown}; and {len(faults) - _MAX_FAULTS} more"
-
-
-_MAX_FAULTS = 8
-"""A reason is read by a person; what is wrong beyond this many fields does not help them more."""
 
 
 def _where(location: tuple[int | str, ...]) -> str:
@@ -107,13 +112,14 @@ def revision(data: bytes) -> int:
     return number if isinstance(number, int) else 0
 
 
+def spelled(text: str) -> bytes:
+    """Return a text as it stands in an event that is written in UTF-8 without escapes."""
+    return json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
 def _identifier(body: dict[str, Any], *, is_control: bool) -> str | None:
     name = _text(body.get("event_id" if is_control else "turn_id"))
     return name if name is not None and len(name) <= _MAX_ID else None
-
-
-_MAX_ID = 256
-"""As ``schemas.turn.Identifier``: a longer id cannot be anybody's."""
 
 
 def _text(value: object) -> str | None:
@@ -131,6 +137,9 @@ def _read(data: bytes) -> Any:  # noqa: ANN401 - JSON
         raise Malformed(msg) from error
     except RecursionError as error:
         msg = "not an event: nested too deeply"
+        raise Malformed(msg) from error
+    except ValueError as error:  # of the others it is a kind, so it comes last
+        msg = "not an event: a number in it has thousands of digits"
         raise Malformed(msg) from error
 
 

@@ -51,7 +51,7 @@ class Cut:
 
 
 class Effects(Protocol):
-    """The five effects of a cut, each acknowledged when its call returns. Only the engine calls them.
+    """The four effects of a cut, in their order, each acknowledged when its call returns. Only the engine calls them.
 
     All raise ``Unavailable`` if what they write to does not answer; a refusal is any other exception and stops the
     lane for good.

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import IndexWriter
+from streams.asking import CRASHES
 from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
+from streams.hand import BATCH, Hand
 from streams.journal import Journal
 from streams.patience import Patience
 from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
 from streams.watchdog import Stuck, Watchdog
+from streams.watermarks import Watermarks
 
 LANES = 64
 """Lanes of a stage that run at once: enough to fill the encoder's calls, few enough to stay small."""
@@ -25,32 +29,7 @@ LOOKAHEAD = 256
 """Events of a lane taken from the log at once: the first stage embeds them in full calls."""
 
 
-@dataclass(slots=True)
-class Watermarks:
-    """Commit's watermark by space, and who waits for it."""
-
-    journal: Journal
-    last: str
-    _known: dict[Space, int] = field(default_factory=dict)
-    _waiting: dict[Space, asyncio.Event] = field(default_factory=dict)
-
-    def watermark(self, space: Space) -> int:
-        """Return the last committed position of the space (-1: none)."""
-        if space not in self._known:
-            self._known[space] = self.journal.position(self.last, space)
-        return self._known[space]
-
-    def rise(self, space: Space, position: int) -> None:
-        """Note that the space is committed up to ``position`` and wake who waits for it."""
-        self._known[space] = position
-        waiting = self._waiting.pop(space, None)
-        if waiting is not None:
-            waiting.set()
-
-    async def reached(self, space: Space, position: int) -> None:
-        """Wait until the space is committed up to ``position``."""
-        while self.watermark(space) < position:
-            await self._waiting.setdefault(space, asyncio.Event()).wait()
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -68,8 +47,6 @@ class _Ports:
 
     async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
         """Return input of the space behind ``after``."""
-        if self.node.source.name == "turns":
-            return self.journal.read_log(space, after, limit)
         return self.journal.read_records(self.node.source.name, space, after, limit)
 
     async def load(self, stage: str, space: Space) -> list[StateRow]:
@@ -122,6 +99,7 @@ class Embedded:
         self._ready: dict[str, set[Space]] = {node.name: set() for node in topology}
         self._wake: dict[str, asyncio.Event] = {node.name: asyncio.Event() for node in topology}
         self._busy = 0
+        self._hand = Hand(journal.path.with_suffix(".hand"))
         self._quiet = asyncio.Event()
         self._on_cut: Callable[[Cut], None] = lambda _cut: None
         self._engines = {node.name: self._engine(node, index, patience) for node in topology}
@@ -144,6 +122,7 @@ class Embedded:
             is_first=node is self.topology.first,
             is_last=is_last,
             patience=patience,
+            hand=self._hand,
         )
 
     def _done(self, node: AnyNode, cut: Cut) -> None:
@@ -176,11 +155,12 @@ class Embedded:
         """
         self._on_cut = on_cut or (lambda _cut: None)
         for node in self.topology:
-            for space in self.journal.pending(node.source.name, node.name):
+            for space in self.journal.pending(node):
                 self._offer(node.name, space)
         self._settle()
         try:
-            with Watchdog(self._hung):
+            with self._hand, Watchdog(self._hung):
+                self._count_the_dead()
                 await self._until_quiet()
         except BaseExceptionGroup as errors:
             raise first(errors) from None
@@ -192,9 +172,22 @@ class Embedded:
             for task in tasks:
                 task.cancel()
 
+    def _count_the_dead(self) -> None:
+        """Note a crash of the record that a process had in hand when it ended without a word."""
+        held = self._hand.dropped
+        if held is not None and held.offset != BATCH:
+            times = self.journal.add(held.stage, held.space, held.offset, "the process ended inside the stage")
+            where = f"the event at offset {held.offset} of {held.space!r}"
+            _log.warning("the last run ended inside %s at %s, time %d of %d", held.stage, where, times, CRASHES)
+
     def _hung(self, stuck: Stuck) -> None:
-        """Note, from the watchdog's thread and by a connection of its own, where a stage hangs."""
-        Journal(self.journal.path).add(stuck.stage, stuck.space, stuck.offset, stuck.report)
+        """Note, from the watchdog's thread and by a connection of its own, where a stage hangs.
+
+        What hangs in a whole batch stays in hand: the next run tries its records alone.
+        """
+        if stuck.offset != BATCH:
+            Journal(self.journal.path).add(stuck.stage, stuck.space, stuck.offset, stuck.report)
+            self._hand.put_down()  # else the next run would count it again
 
     def _settle(self) -> None:
         """Note whether any lane runs or has work."""
@@ -240,5 +233,5 @@ class Embedded:
         finally:
             preparing.cancel()
             (fault,) = await asyncio.gather(preparing, return_exceptions=True)
-        if isinstance(fault, Exception):
-            raise fault  # a bug of prepare, which has no effect on results, still shows
+        if isinstance(fault, Exception):  # a bug of prepare has no effect on results, but shows
+            _log.error("%s could not prepare for %r", engine.node.name, space, exc_info=fault)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -10,14 +9,16 @@ from typing import Generic, TypeVar
 from schemas.committed import Committed
 from schemas.header import Header, Skipped
 from schemas.space import Space
-from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState, Unavailable
+from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState
 from streams.asking import Asking, Crashes
-from streams.codec import Malformed
+from streams.codec import Codec, Malformed, codec
 from streams.effects import Effects, Gate, Inbound, Outbound, Source
-from streams.lane import Lane, marked
+from streams.hand import Hand
+from streams.lane import Lane
 from streams.letters import Limit, Refusal
 from streams.numbering import Refused, is_repeat, must_fill, number
 from streams.patience import Patience
+from streams.preparing import Preparing
 from streams.state import StateStore, load
 from streams.stopped import BrokenOrder, StageCrashed
 from streams.topology import Node
@@ -25,13 +26,11 @@ from streams.topology import Node
 CUT = 32
 """Events between two cuts: many enough to share a flush, few enough that a crash repeats little."""
 
-NEIGHBOURS = 2
-"""Messages of the batch before that a stage sees again when it prepares: a window needs the turns before it."""
-
 In = TypeVar("In")
 Out = TypeVar("Out")
 State = TypeVar("State", bound=StageState)
-_log = logging.getLogger(__name__)
+
+_MARKER: Codec[Skipped] = codec(Skipped)
 
 
 @dataclass
@@ -52,37 +51,18 @@ class Engine(Generic[In, Out, State]):
     is_last: bool = False
     patience: Patience = field(default_factory=Patience)
     limit: Limit = field(default_factory=Limit)
+    hand: Hand = field(default_factory=Hand)
     _asking: Asking[In, Out, State] = field(init=False)
+    _preparing: Preparing[In, Out, State] = field(init=False)
     _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
-    _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
-    _glanced: dict[Space, dict[int, In | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._asking = Asking(self.node.stage, self.patience, self.crashes)
+        self._preparing = Preparing(self.node, self.hand, self.is_first)
+        self._asking = Asking(self.node.stage, self.patience, self.crashes, self.hand)
 
     async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
         """Let the stage warm its caches for what has arrived; no effect on results."""
-        glanced = {record.offset: self._glance(space, record) for record in records}
-        if not self.is_first:
-            self._glanced[space] = glanced
-        messages = [message for message in glanced.values() if message is not None]
-        before = self._arrived.get(space, ())
-        self._arrived[space] = messages[-NEIGHBOURS:]
-        try:
-            await self.node.stage.prepare([*before, *messages])
-        except Unavailable as reason:
-            _log.warning("%s could not prepare: %s", self.node.name, reason)  # decide asks again and waits
-
-    def _glance(self, space: Space, record: Inbound) -> In | None:
-        if record.marker:
-            return None
-        if self.is_first:
-            numbered = number(record, space, 0)  # its position is not known yet, so it is numbered again
-            return None if isinstance(numbered, Refused) else numbered  # type: ignore[return-value]  # In is Numbered
-        try:
-            return self.node.source.codec.decode(record.body)
-        except Malformed:
-            return None
+        await self._preparing.prepare(space, records)
 
     async def finished(self, space: Space) -> int:
         """Return the offset up to which the lane's input is finished."""
@@ -96,7 +76,7 @@ class Engine(Generic[In, Out, State]):
     def evict(self, space: Space) -> None:
         """Forget an idle lane; its state is read again when it has work."""
         self._lanes.pop(space, None)
-        self._arrived.pop(space, None)
+        self._preparing.evict(space)
 
     async def advance(self, space: Space, records: Sequence[Inbound]) -> None:
         """Handle the next records of a space, in order, and make what they did durable.
@@ -117,7 +97,7 @@ class Engine(Generic[In, Out, State]):
             self.evict(space)  # what is in memory may be ahead of what is durable
             raise
         finally:
-            self._glanced.pop(space, None)
+            self._preparing.done(space)
 
     async def _lane(self, space: Space) -> Lane[State]:
         if space not in self._lanes:
@@ -165,12 +145,12 @@ class Engine(Generic[In, Out, State]):
             await self._repair(lane, header)
         self._admits(header)
         if record.marker and not self.is_last:
-            lane.emit(record, marked(header, record.body), lettered=True)
+            lane.emit(record, Outbound(header, record.body, marker=True), lettered=True)
         elif record.marker:
-            await self._mark(lane, record, self._decode(record, header))
+            await self._mark(lane, record, header, self._decode(record, header))
         else:
-            seen = self._glanced.get(lane.space, {}).pop(record.offset, None)
-            await self._decide(lane, record, header, self._decode(record, header) if seen is None else seen)
+            read = self._preparing.take(lane.space, record.offset)
+            await self._decide(lane, record, header, self._decode(record, header) if read is None else read)
 
     def _admits(self, header: Header) -> None:
         """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
@@ -227,13 +207,13 @@ class Engine(Generic[In, Out, State]):
             return
         marker = Skipped(header=refusal.header, stage=self.node.name, reason=refusal.reason.partition("\n")[0])
         if self.is_last:
-            await self._mark(lane, record, marker)
+            await self._mark(lane, record, refusal.header, marker)
         else:
-            lane.emit(record, marked(refusal.header, marker.model_dump_json().encode()), lettered=True)
+            lane.emit(record, Outbound(refusal.header, _MARKER.encode(marker), marker=True), lettered=True)
 
-    async def _mark(self, lane: Lane[State], record: Inbound, marker: object) -> None:
+    async def _mark(self, lane: Lane[State], record: Inbound, header: Header, marker: object) -> None:
         """Let the last stage write the outcome of an event that became a letter."""
-        outcome = await self.node.stage.decide(marker, lane.state)  # type: ignore[arg-type]  # commit takes markers
+        outcome = await self._asking.ask(lane, record, header, marker, lambda: self._perform(lane))
         if not (isinstance(outcome, Emit) and isinstance(outcome.message, Committed)):
             msg = f"{self.node.name} refused the marker {marker!r} of {lane.space!r}"
             raise StageCrashed(msg)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from schemas.header import Header
 from schemas.letter import Letter
 from schemas.memory import Row
 from schemas.space import Space
-from streams.codec import Codec, codec
+from streams.codec import Codec, codec, spelled
 from streams.effects import Inbound
-from streams.records import LETTER, Records
-from streams.state import StateHeader, StateRow
+from streams.records import HEADER, LETTER, Records, event_of, input_of
+from streams.state import STATE_HEADER, StateHeader, StateRow
+from streams.topology import FIRST, LAST, AnyStep
 
 _ROW: Codec[Row] = codec(Row)
 
@@ -35,7 +34,7 @@ class Journal(Records):
             "SELECT body FROM state WHERE stage = ? AND space = ? AND part = '' ORDER BY version DESC LIMIT 1",
             (stage, space),
         ).fetchone()
-        return StateHeader() if row is None else StateHeader.model_validate_json(row[0])
+        return StateHeader() if row is None else STATE_HEADER.decode(row[0])
 
     def version(self, stage: str, space: str) -> int:
         """Return the version of a stage's state header in a space (0: none)."""
@@ -48,6 +47,10 @@ class Journal(Records):
         """Return the last position that a stage finished in a space (-1: none)."""
         row = self._db.execute("SELECT position FROM lanes WHERE stage = ? AND space = ?", (stage, space)).fetchone()
         return -1 if row is None else int(row[0])
+
+    def remembered(self) -> dict[str, int]:
+        """Return the last position of each space that has reached memory."""
+        return dict(self._db.execute("SELECT space, position FROM lanes WHERE stage = ?", (LAST.name,)))
 
     def memory(self, space: Space) -> Iterator[str]:
         """Return the canonical rows of a space, ordered by key."""
@@ -79,45 +82,42 @@ class Journal(Records):
     def settled(self, space: str) -> bool:
         """Tell whether every event of a space has its outcome; a few lookups, however long the log is."""
         (newest,) = self._db.execute("SELECT MAX(seq) FROM log WHERE space = ?", (space,)).fetchone()
-        read = newest is None or newest <= self._finished("normalize", space)
-        return read and self.position("normalize", space) == self.position("commit", space)
+        read = newest is None or newest <= self._finished(FIRST, space)
+        return read and self.position(FIRST.name, space) == self.position(LAST.name, space)
 
-    def lag(self, topic: str, stage: str, space: str) -> int:
-        """Return how many records of a space a stage has before it now."""
-        finished = self._finished(stage, space)
-        table, only, given = ("log", "", ()) if topic == "turns" else ("records", "topic = ? AND", (topic,))
+    def lag(self, step: AnyStep, space: str) -> int:
+        """Return how many records of a space a step has before it now."""
+        table, selected, given = input_of(step)
         (count,) = self._db.execute(
-            f"SELECT COUNT(*) FROM {table} WHERE {only} space = ? AND seq > ?",  # noqa: S608 - fixed words
-            (*given, space, finished),
+            f"SELECT COUNT(*) FROM {table} WHERE {selected} AND space = ? AND seq > ?",  # noqa: S608 - fixed words
+            (*given, space, self._finished(step, space)),
         ).fetchone()
         return int(count)
 
-    def total_lag(self, topic: str, stage: str) -> int:
-        """Return how many records of all spaces a stage has before it now."""
-        return sum(self.lag(topic, stage, space) for space in self.pending(topic, stage))
+    def total_lag(self, step: AnyStep) -> int:
+        """Return how many records of all spaces a step has before it now."""
+        return sum(self.lag(step, space) for space in self.pending(step))
 
     def committed_offset(self, space: str) -> int:
         """Return the offset in the log up to which every event of a space has its outcome."""
-        entered, watermark = self.header("normalize", space), self.position("commit", space)
+        entered, watermark = self.header(FIRST.name, space), self.position(LAST.name, space)
         if watermark == entered.position:
             return entered.offset
         row = self._db.execute(
-            "SELECT header FROM records WHERE topic = 'turns.normalized' AND space = ? AND position = ?",
-            (space, watermark),
+            "SELECT header FROM records WHERE topic = ? AND space = ? AND position = ?",
+            (FIRST.target.name, space, watermark),
         ).fetchone()
-        return 0 if row is None else Header.model_validate_json(row[0]).offset
+        return 0 if row is None else HEADER.decode(row[0]).offset
 
     def naming(self, space: str, text: str) -> list[Inbound]:
         """Return the events of a space whose bytes hold ``text`` as JSON writes it, in order; all if none does."""
-        spelled = json.dumps(text, ensure_ascii=False).encode()
         rows = self._db.execute(
-            "SELECT seq, body, own FROM log WHERE space = ? AND instr(body, ?) > 0 ORDER BY seq", (space, spelled)
-        ).fetchall()
-        found = [Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows]
-        return found or list(self.whole_log(space))
+            "SELECT seq, body, own FROM log WHERE space = ? AND instr(body, ?) > 0 ORDER BY seq", (space, spelled(text))
+        )
+        return list(map(event_of, rows)) or list(self.whole_log(space))
 
-    def _finished(self, stage: str, space: str) -> int:
-        row = self._db.execute("SELECT next FROM lanes WHERE stage = ? AND space = ?", (stage, space)).fetchone()
+    def _finished(self, step: AnyStep, space: str) -> int:
+        row = self._db.execute("SELECT next FROM lanes WHERE stage = ? AND space = ?", (step.name, space)).fetchone()
         return 0 if row is None else int(row[0])
 
     # crashes
@@ -137,3 +137,10 @@ class Journal(Records):
                 "INSERT OR REPLACE INTO crashes VALUES (?, ?, ?, ?, ?)", (stage, space, offset, times, report)
             )
         return times
+
+    def report(self, stage: str, space: Space, offset: int) -> str:
+        """Return what the last crash of a stage at a record said ("" if there was none)."""
+        row = self._db.execute(
+            "SELECT report FROM crashes WHERE stage = ? AND space = ? AND seq = ?", (stage, space, offset)
+        ).fetchone()
+        return "" if row is None else str(row[0])

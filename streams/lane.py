@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from schemas.committed import Committed
-from schemas.header import Header
 from schemas.space import Space
 from stages.contract import StageState
 from streams.effects import Cut, Inbound, Outbound
@@ -79,8 +78,3 @@ class Lane(Generic[State]):
     def settle(self, saved: Saved) -> None:
         """Note that the cut is durable and begin the next."""
         self.saved, self.header, self.cut = saved, saved.header, Cut(self.stage, self.space)
-
-
-def marked(header: Header, body: bytes) -> Outbound:
-    """Return a marker as an output."""
-    return Outbound(header, body, marker=True)

@@ -11,7 +11,9 @@ from schemas.space import Space
 from streams.codec import Codec, canonical, codec
 from streams.effects import Cut, Inbound
 from streams.tables import Tables
+from streams.topology import TURNS, AnyStep
 
+HEADER: Codec[Header] = codec(Header)
 LETTER: Codec[Letter] = codec(Letter)
 
 _READ = 1024 * 1024
@@ -28,6 +30,23 @@ def _within(records: Iterable[Inbound]) -> Iterator[Inbound]:
             return
 
 
+def event_of(row: tuple[int, bytes, int]) -> Inbound:
+    """Return a row (seq, body, own) of the log as a record."""
+    seq, body, own = row
+    return Inbound(offset=seq, body=body, own=bool(own))
+
+
+def _record_of(row: tuple[int, bytes, bytes, int]) -> Inbound:
+    seq, body, header, marker = row
+    return Inbound(seq, body, HEADER.decode(header), bool(marker))
+
+
+def input_of(step: AnyStep) -> tuple[str, str, tuple[str, ...]]:
+    """Return the table that holds a step's input, a condition that selects it, and what the condition is given."""
+    name = step.source.name
+    return ("log", "TRUE", ()) if name == TURNS.name else ("records", "topic = ?", (name,))
+
+
 class Records(Tables):
     """What engines read and write."""
 
@@ -40,44 +59,37 @@ class Records(Tables):
                 "INSERT INTO log (space, own, body) VALUES (?, ?, ?)", [(space, own, body) for body in bodies]
             )
 
-    def read_log(self, space: str, after: int, limit: int) -> list[Inbound]:
-        """Return events of a space whose offsets are above ``after``."""
-        rows = self._db.execute(
-            "SELECT seq, body, own FROM log WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?", (space, after, limit)
-        )
-        return list(_within(Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows))
-
-    def whole_log(self, space: str) -> Iterator[Inbound]:
-        """Give every event of a space, in order."""
-        rows = self._db.execute("SELECT seq, body, own FROM log WHERE space = ? ORDER BY seq", (space,))
-        return (Inbound(offset=seq, body=body, own=bool(own)) for seq, body, own in rows)
-
     def read_records(self, topic: str, space: str, after: int, limit: int) -> list[Inbound]:
-        """Return a stage's records of a space whose offsets are above ``after``."""
-        rows = self._db.execute(
+        """Return up to ``limit`` records of a space whose offsets in the topic are above ``after``."""
+        if topic == TURNS.name:
+            events = self._db.execute(
+                "SELECT seq, body, own FROM log WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?", (space, after, limit)
+            )
+            return list(_within(map(event_of, events)))
+        records = self._db.execute(
             "SELECT seq, body, header, marker FROM records WHERE topic = ? AND space = ? AND seq > ? "
             "ORDER BY seq LIMIT ?",
             (topic, space, after, limit),
         )
-        return list(
-            _within(
-                Inbound(seq, body, Header.model_validate_json(header), bool(marker))
-                for seq, body, header, marker in rows
-            )
-        )
+        return list(_within(map(_record_of, records)))
+
+    def whole_log(self, space: str) -> Iterator[Inbound]:
+        """Give every event of a space, in order."""
+        rows = self._db.execute("SELECT seq, body, own FROM log WHERE space = ? ORDER BY seq", (space,))
+        return map(event_of, rows)
 
     def spaces(self) -> list[Space]:
         """Return every space that the log knows, in order."""
         return [Space(space) for (space,) in self._db.execute("SELECT DISTINCT space FROM log ORDER BY space")]
 
-    def pending(self, topic: str, stage: str) -> list[Space]:
-        """Return the spaces that have input beyond what ``stage`` finished."""
-        table, only, given = ("log", "", ()) if topic == "turns" else ("records", "WHERE topic = ?", (topic,))
+    def pending(self, step: AnyStep) -> list[Space]:
+        """Return the spaces that have input beyond what a step has finished."""
+        table, selected, given = input_of(step)
         rows = self._db.execute(
-            f"SELECT newest.space FROM (SELECT space, MAX(seq) AS seq FROM {table} {only} GROUP BY space) AS newest "  # noqa: S608 - fixed words
-            "LEFT JOIN lanes ON lanes.stage = ? AND lanes.space = newest.space "
+            f"SELECT newest.space FROM (SELECT space, MAX(seq) AS seq FROM {table} WHERE {selected} GROUP BY space) "  # noqa: S608 - fixed words
+            "AS newest LEFT JOIN lanes ON lanes.stage = ? AND lanes.space = newest.space "
             "WHERE newest.seq > COALESCE(lanes.next, 0)",
-            (*given, stage),
+            (*given, step.name),
         )
         return [Space(space) for (space,) in rows]
 
@@ -88,7 +100,7 @@ class Records(Tables):
         self._db.executemany(
             "INSERT OR IGNORE INTO records (topic, space, position, marker, header, body) VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (topic, cut.space, out.header.position, out.marker, out.header.model_dump_json().encode(), out.body)
+                (topic, cut.space, out.header.position, out.marker, HEADER.encode(out.header), out.body)
                 for out in cut.outputs
             ],
         )

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_serializer, field_validator
 
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.space import Space
 from stages.contract import WINDOW
+from streams.codec import Codec, codec
 
 HEADER = ""
 """Part name of the state header."""
@@ -37,7 +38,8 @@ class StateHeader(Model):
     """Where a stage stands in a space. ``position`` and ``offset`` are of the last event handled.
 
     ``ids`` holds the hashes of the event ids of the last W positions, oldest first: a repeat must be the event seen.
-    It is written with every cut, so it is one string, and versions are pairs.
+    It is written with every cut, so it is one string, and ``parts`` is stored in short (``_spelled``): a channel's
+    state has more than a hundred parts.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -47,6 +49,17 @@ class StateHeader(Model):
     counts: Counts = Counts()
     ids: str = ""
     parts: dict[str, PartVersion] = Field(default_factory=dict)
+
+    @field_serializer("parts", when_used="json")
+    def _in_short(self, parts: dict[str, PartVersion]) -> dict[str, str]:
+        return _spelled(parts, self.version)
+
+    @field_validator("parts", mode="before")
+    @classmethod
+    def _in_full(cls, parts: object, info: ValidationInfo) -> object:
+        if info.mode != "json" or not isinstance(parts, dict):
+            return parts
+        return _read({ring: str(copies) for ring, copies in parts.items()}, info.data.get("version", 0))
 
     def id_at(self, position: int) -> str | None:
         """Return the id hash seen at ``position``, if it is one of the last W."""
@@ -61,6 +74,32 @@ class StateHeader(Model):
     def passed(self, offset: int, counts: Counts) -> StateHeader:
         """Return the header after an event that took no position."""
         return self.model_copy(update={"offset": offset, "counts": counts})
+
+
+def _spelled(parts: Mapping[str, PartVersion], version: int) -> dict[str, str]:
+    """Return parts by what their names begin with: "7.2a 8.0" under ``turns-`` for ``turns-7`` and ``turns-8``.
+
+    Behind the point stand the age of the copy in cuts and its slot, as ``2 * age + slot`` in hexadecimal.
+    """
+    rings: dict[str, list[str]] = {}
+    for name, (slot, written) in parts.items():
+        ring = name.rstrip("0123456789")
+        rings.setdefault(ring, []).append(f"{name[len(ring) :]}.{2 * (version - written) + slot:x}")
+    return {ring: " ".join(copies) for ring, copies in rings.items()}
+
+
+def _read(spelled: Mapping[str, str], version: int) -> dict[str, PartVersion]:
+    """Return the parts that ``_spelled`` wrote."""
+    parts: dict[str, PartVersion] = {}
+    for ring, copies in spelled.items():
+        for number, _, copy in (entry.partition(".") for entry in copies.split()):
+            age, slot = divmod(int(copy, 16), 2)
+            parts[ring + number] = (slot, version - age)
+    return parts
+
+
+STATE_HEADER: Codec[StateHeader] = codec(StateHeader)
+"""How a state header lies in its row."""
 
 
 def id_hash(event_id: str) -> str:
@@ -111,7 +150,7 @@ def load(rows: Iterable[StateRow]) -> Saved:
     headers = [row for row in rows if row.part == HEADER]
     if not headers:
         return EMPTY
-    header = StateHeader.model_validate_json(max(headers, key=lambda row: row.version).data)
+    header = STATE_HEADER.decode(max(headers, key=lambda row: row.version).data)
     copies = {(row.part, row.slot, row.version): row.data for row in rows}
     try:
         parts = {name: copies[name, slot, version] for name, (slot, version) in header.parts.items()}
@@ -135,5 +174,5 @@ def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tupl
         named[name] = (slot, version)
         rows.append(StateRow(name, slot, version, data))
     header = header.model_copy(update={"version": version, "parts": named})
-    rows.append(StateRow(HEADER, 0, version, header.model_dump_json().encode()))
+    rows.append(StateRow(HEADER, 0, version, STATE_HEADER.encode(header)))
     return Saved(header, dict(parts)), rows

@@ -50,6 +50,9 @@ class Tables:
         try:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)
+        except sqlite3.OperationalError:  # the disk, not the file
+            self._db.close()
+            raise
         except sqlite3.Error as error:
             self._db.close()
             msg = f"{path} cannot be used ({error}); restore it from a backup, or name another ANABRANCH_HOME"

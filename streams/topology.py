@@ -40,17 +40,64 @@ MEMORY: Topic[Committed] = Topic("memory", codec(Committed))
 
 
 @dataclass(frozen=True, slots=True)
-class Node(Generic[In, Out, State]):
-    """A stage between two topics. A wiring whose types do not fit is a type error."""
+class Step(Generic[In, Out]):
+    """A stage's place in the flow: its name and the topics that it stands between. Knowing it needs no model."""
 
-    stage: Stage[In, Out, State]
+    name: str
     source: Topic[In]
     target: Topic[Out]
 
-    @property
-    def name(self) -> str:
-        """The stage's name."""
-        return self.stage.name
+    def run_by(self, stage: Stage[In, Out, State]) -> Node[In, Out, State]:
+        """Return the step with the stage that takes it. A stage whose types do not fit is a type error.
+
+        Raises:
+            ValueError: if the stage bears another name: states are kept under it.
+        """
+        if stage.name != self.name:
+            msg = f"the stage {stage.name!r} cannot take the step {self.name!r}"
+            raise ValueError(msg)
+        return Node(self.name, self.source, self.target, stage)
+
+
+AnyStep = Step[Any, Any]
+
+NORMALIZE = Step("normalize", TURNS, NORMALIZED)
+LOCALIZE_STATE = Step("localize_state", NORMALIZED, LOCALIZED)
+EXTRACT_PER_VIEW = Step("extract_per_view", LOCALIZED, EXTRACTED)
+ROUTE = Step("route", EXTRACTED, ROUTED)
+COMMIT = Step("commit", ROUTED, MEMORY)
+
+FLOW: tuple[AnyStep, ...] = (NORMALIZE, LOCALIZE_STATE, EXTRACT_PER_VIEW, ROUTE, COMMIT)
+"""The whole dataflow, in its order."""
+
+FIRST, LAST = FLOW[0], FLOW[-1]
+"""The step that numbers events and waits for the watermark; the only writer of memory and index."""
+
+
+def text() -> str:
+    """Return the flow as text, a stage a line."""
+    return "\n".join(f"{step.source.name} -> {step.name} -> {step.target.name}" for step in FLOW)
+
+
+def mermaid() -> str:
+    """Return the flow as a Mermaid flowchart."""
+    lines = [
+        f"    {_ident(step.source)}([{step.source.name}]) --> {step.name}[{step.name}]\n"
+        f"    {step.name} --> {_ident(step.target)}([{step.target.name}])"
+        for step in FLOW
+    ]
+    return "\n".join(["flowchart LR", *lines])
+
+
+def _ident(topic: Topic[Any]) -> str:
+    return f"topic_{topic.name.replace('.', '_')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Step[In, Out], Generic[In, Out, State]):
+    """A step with the stage that takes it."""
+
+    stage: Stage[In, Out, State]
 
 
 AnyNode = Node[Any, Any, Any]
@@ -58,7 +105,7 @@ AnyNode = Node[Any, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Nodes in the order of the flow: the first numbers events, the last writes memory."""
+    """The flow with its stages, in its order: what a runtime runs."""
 
     nodes: tuple[AnyNode, ...]
 
@@ -67,34 +114,17 @@ class Topology:
 
     @property
     def first(self) -> AnyNode:
-        """The stage that numbers events and waits for the watermark."""
+        """The node of ``FIRST``."""
         return self.nodes[0]
 
     @property
     def last(self) -> AnyNode:
-        """The only writer of memory and index."""
+        """The node of ``LAST``."""
         return self.nodes[-1]
 
     def after(self, node: AnyNode) -> AnyNode | None:
         """Return the node that reads what ``node`` writes."""
         return next((other for other in self.nodes if other.source is node.target), None)
-
-    def text(self) -> str:
-        """Return the flow as text, a stage a line."""
-        return "\n".join(f"{node.source.name} -> {node.name} -> {node.target.name}" for node in self.nodes)
-
-    def mermaid(self) -> str:
-        """Return the flow as a Mermaid flowchart."""
-        lines = [
-            f"    {_ident(node.source)}([{node.source.name}]) --> {node.name}[{node.name}]\n"
-            f"    {node.name} --> {_ident(node.target)}([{node.target.name}])"
-            for node in self.nodes
-        ]
-        return "\n".join(["flowchart LR", *lines])
-
-
-def _ident(topic: Topic[Any]) -> str:
-    return f"topic_{topic.name.replace('.', '_')}"
 
 
 def build(
@@ -107,10 +137,10 @@ def build(
     """Wire the five stages."""
     return Topology(
         (
-            Node(normalize, TURNS, NORMALIZED),
-            Node(localize_state, NORMALIZED, LOCALIZED),
-            Node(extract_per_view, LOCALIZED, EXTRACTED),
-            Node(route, EXTRACTED, ROUTED),
-            Node(commit, ROUTED, MEMORY),
+            NORMALIZE.run_by(normalize),
+            LOCALIZE_STATE.run_by(localize_state),
+            EXTRACT_PER_VIEW.run_by(extract_per_view),
+            ROUTE.run_by(route),
+            COMMIT.run_by(commit),
         )
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from schemas.space import Space
-from streams.asking import Asking
+from streams.hand import BATCH, InHand
 
 LIMIT = 60
 """Seconds of a stage's own time in one record; the slowest text that was tried took 6."""
@@ -31,7 +31,7 @@ HUNG = 70
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The record at which a stage does not come back, and the stack that shows where."""
+    """The record (or ``BATCH``) from which a stage does not come back, and the stack that shows where."""
 
     stage: str
     space: Space
@@ -75,8 +75,9 @@ class Watchdog:
         if stuck is None:  # the loop is busy with something else, such as a slow disk
             return
         self._note(stuck)
+        what = "preparing a batch" if stuck.offset == BATCH else f"the event at offset {stuck.offset}"
         sys.stderr.write(
-            f"anabranch: {stuck.stage} did not come back from the event at offset {stuck.offset} of {stuck.space!r} "
+            f"anabranch: {stuck.stage} did not come back from {what} of {stuck.space!r} "
             f"within {self._limit} s; run again to try it once more, the third time makes it a letter\n"
         )
         sys.stderr.flush()
@@ -84,11 +85,11 @@ class Watchdog:
 
 
 def decided(frame: FrameType | None) -> Stuck | None:
-    """Return the record that the stack of ``frame`` decides, or ``None`` if it decides none."""
+    """Return the record that a stage has in hand on the stack of ``frame``, or ``None`` if there is none."""
     report = "".join(traceback.format_stack(frame)) if frame else ""
     while frame is not None:
-        if frame.f_code is Asking.ask.__code__:
-            values = frame.f_locals
-            return Stuck(values["self"].stage.name, values["lane"].space, values["record"].offset, report)
+        if frame.f_code is InHand.__await__.__code__:
+            held = frame.f_locals["self"].held
+            return Stuck(held.stage, held.space, held.offset, report)
         frame = frame.f_back
     return None

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from infra.bench import baselines
 from infra.bench.evidence import Ranking, Score, locomo_table, no_positive, score
-from infra.bench.filled import files_under, filled
+from infra.bench.filled import filled
 from infra.bench.latency import latency
 from infra.bench.question_sets import Asked, Sample, load_beam, load_locomo
 from infra.bench.report import keep, percent, provenance, table
@@ -45,7 +45,7 @@ class Answered:
 
 async def run_locomo(settings: Settings, path: Path, console: Console, raw: Path | None) -> None:
     """Ingest LoCoMo conversations, ask their questions, and print evidence recall by category number."""
-    samples = [sample for file in files_under(path, ".json") for sample in load_locomo(file)]
+    samples = load_locomo(path)
     answered, others = await _systems(settings, path, Format.LOCOMO, samples, console, raw)
     systems = {OURS: answered.ranking, **others}
     rows = {name: locomo_table(samples, ranking, K) for name, ranking in systems.items()}

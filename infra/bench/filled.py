@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
 
 from infra.bootstrap import open_memory
 from infra.cli.progress import Bar
-from infra.importers import Imported
+from infra.importers import Imported, publish
 from infra.memory_api import Memory, Sums
 from infra.settings import Settings
 from stages.ports import Embedder
@@ -30,14 +29,3 @@ async def filled(
             with Bar(console, "ingest") as bar:
                 await memory.run(bar.show)
             yield memory, memory.sums()
-
-
-async def publish(memory: Memory, events: Iterable[Imported]) -> None:
-    """Append events to the log, each run of one space at once."""
-    for space_key, run in groupby(events, key=lambda event: event.space_key):
-        await memory.publish(space_key, [event.payload for event in run])
-
-
-def files_under(path: Path, ending: str) -> Iterator[Path]:
-    """Give the files of a folder whose names end so, or the file itself."""
-    yield from sorted(path.rglob(f"*{ending}")) if path.is_dir() else [path]

@@ -13,7 +13,7 @@ from rich.console import Console
 from infra.bench.filled import filled
 from infra.bench.report import provenance, table
 from infra.importers import Format, Imported, read
-from infra.models import HashEmbedder, SentenceTransformerEmbedder, make_embedder
+from infra.models import Made, SentenceTransformerEmbedder, make_embedder
 from infra.settings import Settings
 from stages.ports import Embedder
 
@@ -90,7 +90,7 @@ async def _round(settings: Settings, path: Path, events: Iterable[Imported], con
     return Round(chain, bare_took, free_took, len(texts))
 
 
-async def _warm(settings: Settings) -> HashEmbedder | SentenceTransformerEmbedder:
+async def _warm(settings: Settings) -> Made:
     """Return a fresh embedder whose model is loaded and has run; its cache holds nothing that will be asked."""
     embedder = make_embedder(settings.embedder, threads=settings.threads)
     await embedder.embed([f"warming up, text number {number}" for number in range(64)])

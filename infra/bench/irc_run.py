@@ -12,11 +12,12 @@ from typing import Any
 
 from rich.console import Console
 
-from infra.bench.filled import files_under, filled
+from infra.bench.filled import filled
 from infra.bench.irc_baselines import addressee_or_same_speaker, previous_message, read_log
 from infra.bench.irc_scores import Pair, Scores, read_annotation, scores
 from infra.bench.report import keep, provenance, table
 from infra.importers import Format, read
+from infra.importers.files import files
 from infra.memory_api import Memory
 from infra.models import make_embedder
 from infra.settings import Settings
@@ -28,8 +29,8 @@ _LOG, _LINKS = ".ascii.txt", ".annotation.txt"
 
 async def run_irc(settings: Settings, path: Path, console: Console, raw: Path | None) -> None:
     """Ingest annotated channels and print how their placements compare with the annotated reply links."""
-    with _unpacked(path) as folder:
-        gold = {_name(file, _LINKS): read_annotation(file.read_text()) for file in files_under(folder, _LINKS)}
+    with unpacked(path) as folder:
+        gold = {_name(file, _LINKS): read_annotation(file.read_text()) for file in files(folder, _LINKS)}
         embedder = make_embedder(settings.embedder, threads=settings.threads)
         async with filled(settings, read(folder, Format.IRC), console, embedder) as (memory, sums):
             provenance(console, path, embedder.model, sums)
@@ -68,7 +69,7 @@ def _answers(memory: Memory, name: str, gold: Collection[Pair]) -> Iterator[dict
 
 
 def _baselines(folder: Path) -> dict[str, Mapping[str, set[Pair]]]:
-    logs = {_name(file, _LOG): read_log(file.read_text()) for file in files_under(folder, _LOG)}
+    logs = {_name(file, _LOG): read_log(file.read_text()) for file in files(folder, _LOG)}
     return {
         "addressee, else same speaker": {name: addressee_or_same_speaker(lines) for name, lines in logs.items()},
         "previous message": {name: previous_message(lines) for name, lines in logs.items()},
@@ -76,7 +77,7 @@ def _baselines(folder: Path) -> dict[str, Mapping[str, set[Pair]]]:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
+def unpacked(path: Path) -> Iterator[Path]:
     """Give a folder: the path itself, or what its archive holds."""
     if not path.name.endswith(".tar.gz"):
         yield path

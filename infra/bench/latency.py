@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -12,11 +13,11 @@ from schemas.recall import Question
 from schemas.space import Space
 from stages.ports import Embedder
 
-_ASKED = 50
-"""Questions of each measure: enough for a median."""
-
 _WARM = 10
 """Questions asked before, not counted: the first ones read what a process that runs has read long ago."""
+
+ASKED = _WARM + 50
+"""Questions of each measure: enough for a median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,21 @@ class Latency:
 async def latency(memory: Memory, samples: list[Sample], embedder: Embedder) -> Latency:
     """Ask the largest space questions that no cache knows, each beside the embedding of another unknown text."""
     largest = max(samples, key=lambda sample: len(sample.turns))
+    asked = [(Space(largest.space), one.question) for one in largest.questions[:ASKED]]
+    return await latency_of(memory, asked, embedder, len(largest.turns))
+
+
+async def latency_of(memory: Memory, asked: Sequence[tuple[Space, str]], embedder: Embedder, turns: int) -> Latency:
+    """Ask these questions of their spaces of ``turns`` turns, each beside the embedding of another unknown text."""
     recalls, embeddings = list[float](), list[float]()
-    for number, asked in enumerate(largest.questions[: _WARM + _ASKED]):
-        question = Question(question=f"{asked.question} ({number})", k=10)
+    for number, (space, question) in enumerate(asked):
         began = time.perf_counter()  # noqa: TID251 - a benchmark measures
-        await memory.recall(Space(largest.space), question)
+        await memory.recall(space, Question(question=f"{question} ({number})", k=10))
         between = time.perf_counter()  # noqa: TID251
-        await embedder.embed_query(f"{asked.question} [{number}]")
+        await embedder.embed_query(f"{question} [{number}]")
         recalls.append(between - began)
         embeddings.append(time.perf_counter() - between)  # noqa: TID251
-    return Latency(len(largest.turns), 1000 * _warm(recalls), 1000 * _warm(embeddings))
+    return Latency(turns, 1000 * _warm(recalls), 1000 * _warm(embeddings))
 
 
 def _warm(seconds: list[float]) -> float:

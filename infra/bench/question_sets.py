@@ -1,25 +1,26 @@
 """Question sets with known evidence: which turns a memory should bring for each question.
 
 Readers give questions, their evidence and the plain turns that baselines search; how the sets become turns of the log
-is the importers' matter, and the ids here are theirs. The sets are read from a path and are no part of the project.
+is the importers' matter, and ids and texts here are theirs. The sets are read from a path and are no part of the
+project.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.errors import UsageError
+from infra.importers.beam import said
+from infra.importers.files import document, files
+
 _DIALOGUE_ID = re.compile(r"D(\d+):(\d+)")
 """LoCoMo writes several ids into one string, and some with a leading zero ("D8:6; D9:17", "D30:05")."""
 
 _SESSION = re.compile(r"session_(\d+)")
-_GENERATOR_INDEX = re.compile(r"\s*->->\s*[\d,\s]+$")
-"""Behind the user's texts in BEAM stands the index of the generator's plan; nobody said it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +53,39 @@ class Sample:
 
 
 def load_locomo(path: Path) -> list[Sample]:
-    """Read LoCoMo (Maharana et al. 2024); ``group`` is the category's number, ``"1"`` to ``"5"``.
+    """Read LoCoMo (Maharana et al. 2024), a file or a folder; ``group`` is the category's number, ``"1"`` to ``"5"``.
 
     Raises:
-        ValueError: if the file is not such a list.
+        UsageError: if a file is not such a list.
     """
-    return [_locomo_sample(sample) for sample in _list(_json(path), path)]
+    return [_locomo_sample(sample) for sample in _conversations(path)]
 
 
 def load_beam(path: Path) -> list[Sample]:
-    """Read BEAM chats, one file or a folder of them; ``group`` is the ability. Abstention has no evidence.
+    """Read BEAM chats, a file or a folder; ``group`` is the ability. Abstention has no evidence.
 
     Raises:
-        ValueError: if a file is not such a chat.
+        UsageError: if a file is not such a chat.
     """
-    files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
-    return [_beam_sample(_mapping(_json(file), file)) for file in files]
+    return [_beam_sample(chat) for chat in _chats(path)]
 
 
-def _json(path: Path) -> object:
-    data = path.read_bytes()
-    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+def _conversations(path: Path) -> Iterator[Mapping[str, Any]]:
+    for file in files(path, ".json"):
+        samples = document(file)
+        if not isinstance(samples, list):
+            msg = f"{file} should hold a JSON list of conversations"
+            raise UsageError(msg)
+        yield from samples
 
 
-def _list(value: object, path: Path) -> list[Any]:
-    if not isinstance(value, list):
-        msg = f"{path} should hold a JSON list of conversations"
-        raise ValueError(msg)  # noqa: TRY004 - a wrong file is a wrong value to the caller
-    return value
-
-
-def _mapping(value: object, path: Path) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or "chat" not in value:
-        msg = f'{path} should hold a JSON object with a "chat"'
-        raise ValueError(msg)
-    return value
+def _chats(path: Path) -> Iterator[Mapping[str, Any]]:
+    for file in files(path, ".json"):
+        chat = document(file)
+        if not isinstance(chat, dict) or "chat" not in chat:
+            msg = f'{file} should hold a JSON object with a "chat"'
+            raise UsageError(msg)
+        yield chat
 
 
 def _locomo_sample(sample: Mapping[str, Any]) -> Sample:
@@ -116,10 +115,7 @@ def _dialogue_ids(qa: Mapping[str, Any]) -> Iterator[str]:
 def _beam_sample(chat: Mapping[str, Any]) -> Sample:
     space = f"beam/{chat['chat_id']}"
     messages = [message for batch in chat["chat"] for group in batch["turns"] for message in group]
-    turns = tuple(
-        PlainTurn(str(message["id"]), message["role"], _GENERATOR_INDEX.sub("", message["content"]))
-        for message in messages
-    )
+    turns = tuple(PlainTurn(str(message["id"]), message["role"], said(message)) for message in messages)
     known = {turn.turn_id for turn in turns}
     questions = (
         Asked(f"{space}#{ability}#{n}", probe["question"], ability, _existing(_source_ids(probe), known), "user")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from infra.cli.output import console, when
+from infra.cli.output import console, spelled, when
 from schemas.recall import Bundle, Hit, Recalled
+
+_INDENT = " " * 11
 
 
 def show_recalled(question: str, recalled: Recalled) -> None:
@@ -20,7 +22,8 @@ def show_recalled(question: str, recalled: Recalled) -> None:
     table.add_column("text", overflow="fold", ratio=1)
     table.add_column("score", justify="right", style="green")
     for rank, hit in enumerate(recalled.hits, start=1):
-        table.add_row(str(rank), ", ".join(hit.turn_ids), _said(hit), Text(hit.text), f"{hit.score:.3f}")
+        text = Text(spelled(hit.text, lines=True))
+        table.add_row(str(rank), spelled(", ".join(hit.turn_ids)), _said(hit), text, f"{hit.score:.3f}")
     if recalled.hits:
         out.print(table)
     else:
@@ -29,25 +32,29 @@ def show_recalled(question: str, recalled: Recalled) -> None:
 
 
 def _said(hit: Hit) -> Text:
-    return Text.assemble((hit.speaker or hit.kind.value, "magenta"), f"\n{when(hit.at)}")
+    return Text.assemble((spelled(hit.speaker or hit.kind.value), "magenta"), f"\n{when(hit.at)}")
 
 
 def _note(recalled: Recalled) -> str:
     """Return how long it took and how fresh it is."""
-    stale = f"; stale: {recalled.behind} events are not in memory yet" if recalled.stale else ""
+    late = f"{recalled.behind} events are" if recalled.behind else "what --after names is"
+    stale = f"; stale: {late} not in memory yet" if recalled.stale else ""
     return f"{len(recalled.hits)} found in {recalled.took_ms:.0f} ms{stale}\n"
 
 
 def show_bundle(bundle: Bundle) -> None:
-    """Print the lines of a bundle with their turns and times."""
+    """Print the lines of a bundle with their turns and times.
+
+    What goes on below a line is indented: only a line of the bundle begins at the margin.
+    """
     out = console()
     placed = bundle.placement
-    where = f"continues {placed.parent_turn_id}" if placed.parent_turn_id else "opens a new branch"
+    where = f"continues {spelled(placed.parent_turn_id)}" if placed.parent_turn_id else "opens a new branch"
     out.print(Text(f"{where} ({placed.rule.value}), {bundle.tokens} tokens", style="bold"))
     for line in bundle.lines:
         head = (
             (f"{line.part.value:<10} ", "dim"),
-            (f"{', '.join(line.turn_ids)} ", "cyan"),
+            (f"{spelled(', '.join(line.turn_ids))} ", "cyan"),
             (f"{when(line.at)} ", "magenta"),
         )
-        out.print(Text.assemble(*head, line.text))
+        out.print(Text.assemble(*head, spelled(line.text, lines=True).replace("\n", f"\n{_INDENT}")))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,6 +13,9 @@ from infra.errors import UsageError
 from infra.memory_api import Memory
 from schemas.memory import OutcomeRow, RecordKind, RecordRow
 from schemas.space import Space
+
+_POSITION: Final = re.compile(r"[0-9]{1,18}")
+"""More digits are more events than an index can number."""
 
 
 def parse_space(text: str) -> Space:
@@ -55,7 +59,7 @@ def resolve_as_of(memory: Memory, space: Space, text: str) -> int:
     """
     kind, _, value = text.partition(":")
     match kind:
-        case "position" if value.isdecimal():
+        case "position" if _POSITION.fullmatch(value):
             return int(value)
         case "turn" if value:
             return _of_turn(memory, space, value)

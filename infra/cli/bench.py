@@ -61,3 +61,21 @@ def ingest(
 
     session = session_of(context)
     session.run(run_ingest(session.settings(), path, kind, turns, output.console()))
+
+
+@benchmarks.command(epilog="Example: anabranch bench bounds --locomo ../shared/data/locomo --turns 10000")
+def bounds(
+    context: typer.Context,
+    *,
+    locomo: Annotated[Path | None, typer.Option("--locomo", help="Two-party chats; unset: made by rule.")] = None,
+    beam: Annotated[Path | None, typer.Option("--beam", help="Chats with an assistant; unset: made by rule.")] = None,
+    irc: Annotated[Path | None, typer.Option("--irc", help="Logs of channels; unset: made by rule.")] = None,
+    turns: Annotated[int, typer.Option("--turns", min=100, help="Turns of a space at the end.")] = 10_000,
+) -> None:
+    """State, what is written of it, time, files and memory as a space grows, and recall in large and many spaces."""
+    from infra.bench.bounds_dialogues import dialogues  # noqa: PLC0415
+    from infra.bench.bounds_run import run_bounds  # noqa: PLC0415
+
+    session = session_of(context)
+    told = dialogues(turns, locomo, beam, irc)
+    session.run(run_bounds(session.settings(), told, turns, output.console()))

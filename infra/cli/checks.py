@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter  # noqa: TID251 - the disk's speed is what is measured
 from typing import Final
 
-from infra.home import owner
+from infra.home import LOG, OTHER_MODEL, owner
 from infra.models import make_embedder
 from infra.settings import Settings, config_file, unknown_variables
 
@@ -64,8 +64,7 @@ async def encoder(settings: Settings) -> Check:
     if len(vector) != chosen.dimension:
         return Check("encoder", Verdict.WRONG, f"{found}, where it says {chosen.dimension}", "use another model")
     if pinned is not None and pinned != chosen.model:
-        advice = "set ANABRANCH_EMBEDDER to the former one, or name another ANABRANCH_HOME for this one"
-        return Check("encoder", Verdict.WRONG, f"{found}, but the home was built with {pinned}", advice)
+        return Check("encoder", Verdict.WRONG, f"{found}, but the home was built with {pinned}", OTHER_MODEL)
     return Check("encoder", Verdict.FINE, found)
 
 
@@ -125,9 +124,10 @@ def _sync_ms(folder: Path) -> float:
 
 def _pinned_model(home: Path) -> str | None:
     """Return the model that the home's journal names, read without taking the home."""
-    if not (home / "log.sqlite").is_file():
+    log = home / LOG
+    if not log.is_file():
         return None
-    database = sqlite3.connect(f"{(home / 'log.sqlite').as_uri()}?mode=ro", uri=True)
+    database = sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True)
     try:
         found = database.execute("SELECT value FROM meta WHERE name = 'model'").fetchone()
     except sqlite3.Error:

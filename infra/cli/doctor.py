@@ -10,6 +10,7 @@ from rich.text import Text
 from infra.cli import output
 from infra.cli.arguments import JsonOption
 from infra.cli.checks import Check, Verdict, encoder, local
+from infra.cli.index_check import index
 from infra.cli.session import session_of
 from infra.errors import MissingError
 
@@ -22,14 +23,15 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(context: typer.Context, *, as_json: JsonOption = False) -> None:
-    """Look at versions, settings, home, disk and encoder. Changes nothing; exit code 3 if something is wrong."""
+    """Look at versions, settings, home, disk, index and encoder. Changes nothing; exit code 3 if something is wrong."""
     session = session_of(context)
     settings = session.settings()
     checks = [*local(settings)]
     for check in checks:
         _show(check, as_json=as_json)
-    checks.append(session.run(encoder(settings)))
-    _show(checks[-1], as_json=as_json)
+    for look in (index, encoder):
+        checks.append(session.run(look(settings)))
+        _show(checks[-1], as_json=as_json)
     if any(check.verdict is Verdict.WRONG for check in checks):
         raise typer.Exit(MissingError.exit_code)
 

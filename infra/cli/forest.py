@@ -64,7 +64,7 @@ def draw(turns: Iterable[Detailed]) -> Iterator[Text]:
 
 def _line(turn: Detailed, lead: str) -> Text:
     record, detail = turn
-    who = record.speaker.label if record.speaker else "-"
-    text = " ".join(record.text.split())
+    who = output.spelled(record.speaker.label) if record.speaker else "-"
+    text = output.spelled(" ".join(record.text.split()))
     shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return Text.assemble((lead, "green"), (detail.turn_id, "cyan"), " ", (f"{who}: ", "magenta"), shown)
+    return Text.assemble((lead, "green"), (output.spelled(detail.turn_id), "cyan"), " ", (f"{who}: ", "magenta"), shown)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,16 +12,14 @@ import typer
 from infra.cli.arguments import parse_space
 from infra.cli.progress import Bar
 from infra.cli.session import Session, session_of
-from infra.importers import Format, Imported, read
-from infra.memory_api import Memory, Sums
+from infra.errors import UsageError
+from infra.importers import Format, Imported, publish, read
+from infra.memory_api import Sums
 from schemas.space import Space
 from stages.contract import Unavailable
 
 LETTERED: Final = 4
 """Exit code: done, but some turns were lettered."""
-_EVENTS: Final = 4096
-_BYTES: Final = 16 * 1024 * 1024
-"""Published at a time: each space of a batch costs one write to the disk, and memory stays small."""
 
 
 def register(app: typer.Typer) -> None:
@@ -63,10 +60,10 @@ async def _ingest(session: Session, events: Iterator[Imported]) -> Sums:
     async with session.memory(wait=True) as memory:
         before = memory.sums()
         try:
-            await _publish(session, memory, events)
+            await publish(memory, events, _published(session))
             with Bar(session.messages, "remembering") as bar:
                 await memory.run(bar.show)
-        except Unavailable:
+        except (Unavailable, UsageError):  # what was published before stays, and is pending
             typer.echo(str(memory.sums() - before))
             raise
         sums = memory.sums() - before
@@ -74,28 +71,9 @@ async def _ingest(session: Session, events: Iterator[Imported]) -> Sums:
     return sums
 
 
-async def _publish(session: Session, memory: Memory, events: Iterator[Imported]) -> None:
-    """Append the events, in the order of each space."""
-    published = 0
-    for batch in _batches(events):
-        by_space: defaultdict[Space, list[bytes]] = defaultdict(list)
-        for event in batch:
-            by_space[event.space_key].append(event.payload)
-        for key, payloads in by_space.items():
-            await memory.publish(key, payloads)
-        published += len(batch)
+def _published(session: Session) -> Callable[[int], None]:
+    def show(count: int) -> None:
         if session.messages.is_terminal:
-            session.messages.print(f"published {published:,}", end="\r")
+            session.messages.print(f"published {count:,}", end="\r")
 
-
-def _batches(events: Iterable[Imported]) -> Iterator[list[Imported]]:
-    batch: list[Imported] = []
-    size = 0
-    for event in events:
-        batch.append(event)
-        size += len(event.payload)
-        if len(batch) >= _EVENTS or size >= _BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    return show

@@ -69,7 +69,8 @@ async def _show(session: Session, letter_id: str, space: Space | None, *, as_jso
         output.json_line(shown)
     else:
         for name, value in shown.items():
-            typer.echo(f"{name:<10} {value if value is not None else '-'}")
+            text = "-" if value is None else output.spelled(str(value), lines=name in {"reason", "original"})
+            typer.echo(f"{name:<10} {text}".replace("\n", f"\n{'':<11}"))
 
 
 def _brief(letter: Letter) -> dict[str, Any]:

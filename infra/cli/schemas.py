@@ -14,7 +14,7 @@ from infra.cli import output
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(help="JSON Schemas.", no_args_is_help=True)
-    group.callback()(_schemas)
+    group.callback()(_schemas)  # else a group of one command would be that command
     group.command(epilog="Example: anabranch schemas export build/schemas")(export)
     app.add_typer(group, name="schemas")
 

@@ -19,7 +19,7 @@ _STAGE = ("stage", "position", "lag", "state_bytes", "vector_bytes")
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(help="Spaces: the unit of order and isolation.", no_args_is_help=True)
-    group.callback()(_spaces)
+    group.callback()(_spaces)  # else a group of one command would be that command
     group.command(epilog="Example: anabranch space inspect acme/mia")(inspect)
     app.add_typer(group, name="space")
 

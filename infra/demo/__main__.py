@@ -10,11 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from infra.bench.filled import publish
 from infra.bootstrap import open_memory
 from infra.cli.progress import Bar
 from infra.errors import AnabranchError
-from infra.importers import Format, read
+from infra.importers import Format, publish, read
 from infra.memory_api import Memory
 from infra.settings import load_settings
 from schemas.recall import Hit, Question

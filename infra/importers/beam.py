@@ -63,9 +63,14 @@ def _turn(space: Space, message: Mapping[str, Any], at: datetime) -> dict[str, A
         "space": space,
         "turn_id": str(message["id"]),
         "speaker": _SPEAKERS[message["role"]],
-        "text": _INDEX.sub("", message["content"] or ""),
+        "text": said(message),
         "at": stamp(at),
     }
+
+
+def said(message: Mapping[str, Any]) -> str:
+    """Return the text of a message as its speaker said it."""
+    return _INDEX.sub("", message["content"] or "")
 
 
 def parse_anchor(text: str) -> datetime:

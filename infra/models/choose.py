@@ -1,23 +1,58 @@
-"""From the setting to an embedder."""
+"""From the setting to an embedder. Another kind of embedder is an entry of ``_KINDS``."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
 from infra.errors import UsageError
 from infra.models.hash_embedder import HashEmbedder
 from infra.models.sentence_transformer import SentenceTransformerEmbedder
 
+Made = HashEmbedder | SentenceTransformerEmbedder
 
-def make_embedder(choice: str, *, threads: int | None = None) -> HashEmbedder | SentenceTransformerEmbedder:
-    """Build what ``ANABRANCH_EMBEDDER`` names: ``hash`` or ``sentence-transformers:NAME_OR_FOLDER``.
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How an embedder is written in the setting, and how it is made from a name (``""``: none) and threads."""
+
+    form: str
+    make: Callable[[str, int | None], Made]
+
+
+_KINDS: Final = {
+    "sentence-transformers": _Kind(
+        "sentence-transformers:NAME_OR_FOLDER", lambda name, threads: SentenceTransformerEmbedder(name, threads=threads)
+    ),
+    "hash": _Kind("hash", lambda _name, _threads: HashEmbedder()),
+}
+
+
+def check(choice: str) -> None:
+    """Check the form of what ``ANABRANCH_EMBEDDER`` names; whether it is there is seen when it is made.
+
+    Raises:
+        ValueError: saying which forms there are.
+    """
+    word, _, name = choice.partition(":")
+    kind = _KINDS.get(word)
+    if kind is None or not (name if ":" in kind.form else choice == word):
+        msg = f"write {' or '.join(kind.form for kind in _KINDS.values())}"
+        raise ValueError(msg)
+
+
+def make_embedder(choice: str, *, threads: int | None = None) -> Made:
+    """Build what ``ANABRANCH_EMBEDDER`` names.
 
     Raises:
         UsageError: if the form is another.
         ModelMissing: if the model is not here and cannot be fetched.
     """
-    kind, _, name = choice.partition(":")
-    if choice == "hash":
-        return HashEmbedder()
-    if kind == "sentence-transformers" and name:
-        return SentenceTransformerEmbedder(name, threads=threads)
-    msg = f"no embedder is called {choice!r}: set ANABRANCH_EMBEDDER to sentence-transformers:NAME_OR_FOLDER or hash"
-    raise UsageError(msg)
+    try:
+        check(choice)
+    except ValueError as error:
+        msg = f"no embedder is called {choice!r}: for ANABRANCH_EMBEDDER {error}"
+        raise UsageError(msg) from None
+    word, _, name = choice.partition(":")
+    return _KINDS[word].make(name, threads)

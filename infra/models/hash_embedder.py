@@ -44,7 +44,7 @@ class HashEmbedder:
     @property
     def model(self) -> str:
         """The name; the number rises when the vectors of a text change."""
-        return "hash@1"
+        return "hash@2"
 
     @property
     def dimension(self) -> int:

@@ -43,7 +43,6 @@ class Batch:
     records: dict[str, RecordRow] = field(default_factory=dict)
     vectors: dict[str, bytes] = field(default_factory=dict)
     marks: dict[str, Mark] = field(default_factory=dict)
-    positions: dict[str, int] = field(default_factory=dict)
     last: int = -1
 
 
@@ -59,18 +58,17 @@ def collect(space: Space, events: Sequence[Committed], dimension: int) -> Batch:
         _require(event.header.space == space, f"an event of another space, {event.header.space}, in a batch of {space}")
         for row in event.rows:
             _require(row.space == space, f"a row of another space, {row.space}, in {space} at {event.header.position}")
-            _take(batch, row, event.header.position)
+            _take(batch, row)
         _take_vectors(batch, event, dimension)
         batch.last = max(batch.last, event.header.position)
     return batch
 
 
-def _take(batch: Batch, row: object, position: int) -> None:
+def _take(batch: Batch, row: object) -> None:
     match row:
         case RecordRow():
             _require(is_id(row.id), f"record {row.id!r} of {row.space}: its id is not a UUID")
-            if batch.records.setdefault(row.id, row) is row:
-                batch.positions[row.id] = position
+            batch.records.setdefault(row.id, row)
         case ClosedRow() | LeftRow() | ChangedRow():
             _require(is_id(row.id), f"{row.row} row of {row.space}: {row.id!r} is not a UUID")
             _mark(batch.marks.setdefault(row.id, Mark()), row)

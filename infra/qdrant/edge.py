@@ -13,9 +13,10 @@ from infra.qdrant.batch import Batch, Mark, collect
 from infra.qdrant.folder import Manifest, check, claim, release
 from infra.qdrant.points import payload, point, sparse
 from infra.qdrant.reads import Reads
+from infra.qdrant.room import room_to_open, room_to_write
 from infra.qdrant.shard import Shard
 from infra.qdrant.statistics import Entry
-from infra.qdrant.watermarks import Watermarks
+from infra.qdrant.watermarks import FILE, Watermarks
 from schemas.committed import Committed
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
@@ -25,7 +26,7 @@ from stages.ports import Filter, Found, Match
 _POINTS: Final = 256
 """Points of one update: 256 take about 15 ms, in which nothing else of the process runs."""
 
-_STATE: Final = ["space", "until", "changed", "left"]
+_STATE: Final = ["space", "since", "until", "changed", "left"]
 
 
 class EdgeIndex:
@@ -52,12 +53,13 @@ class EdgeIndex:
         Raises:
             IndexMismatchError: if the folder holds another one; the message names both.
             IndexInUseError: if this process has the folder open.
-            Unavailable: if the engine cannot open it.
+            Unavailable: if the engine cannot open it, or its disk is full.
         """
+        room_to_open(folder)
         real = claim(folder)
         try:
             check(real, Manifest(generation=generation, model=model, dimension=dimension))
-            return cls(real, Shard.open(real, dimension), Watermarks.open(real / "watermarks.sqlite"), dimension)
+            return cls(real, Shard.open(real, dimension), Watermarks.open(real / FILE), dimension)
         except BaseException:
             release(real)
             raise
@@ -66,9 +68,11 @@ class EdgeIndex:
         """Make everything durable and let go of the folder. Later calls raise ``Unavailable``."""
         async with self._flushing:
             if self._shard.is_open:
-                self._shard.close()
-                self._watermarks.close()
-                release(self._folder)
+                try:
+                    self._shard.close()
+                finally:  # whatever its disk says, another try in this process must be able to open it
+                    self._watermarks.close()
+                    release(self._folder)
 
     async def optimize(self) -> None:
         """Merge segments. Call it when nothing waits, such as after a large import: it stalls the whole process.
@@ -111,12 +115,13 @@ class EdgeIndex:
         """Write the rows of these events durably: records, closings and marks, turns last, then the watermark.
 
         Raises:
-            Unavailable: if the index does not answer.
+            Unavailable: if the index does not answer, or its disk is nearly full.
             ValueError: if a row is refused, or a closing names a record that is not there; nothing is written then.
         """
         rows = collect(space, batch, self._dimension)
         if not batch:
             return
+        room_to_write(self._folder, len(rows.records) + len(rows.marks))
         self._apply(rows)
         await self._durable()
         self._watermarks.rise(space, rows.last)
@@ -168,7 +173,7 @@ class EdgeIndex:
                 raise Unavailable(msg)
 
     def _is_fresh(self, row: RecordRow, batch: Batch, held: dict[str, dict[str, Any]]) -> bool:
-        return row.id not in held or batch.positions[row.id] > self._watermarks.get(batch.space)
+        return row.id not in held or held[row.id]["since"] > self._watermarks.get(batch.space)
 
     async def _durable(self) -> None:
         """Flush what was written so far; writers that wait at the same time share one flush."""

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from infra.errors import MissingError, UsageError
+from streams.codec import Codec, Malformed, codec
 
 LAYOUT: Final = 1
 """Rises when points are laid out in another way; another layout is another index."""
@@ -39,13 +40,21 @@ class Manifest(BaseModel):
         return f"generation {self.generation}, model {self.model!r}, dimension {self.dimension}"
 
 
+_MANIFEST: Codec[Manifest] = codec(Manifest)
+
+
 def claim(folder: Path) -> Path:
     """Note that this process has the folder open, and return its real path.
 
     Raises:
         IndexInUseError: if it has it open already.
+        MissingError: if the folder cannot be made.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"the index cannot be in {folder} ({error.strerror}): make room for that folder, or name another home"
+        raise MissingError(msg) from error
     real = folder.resolve()
     if real in _open_folders:
         msg = f"the index in {real} is already open in this process (pid {os.getpid()}): close it there, or share it"
@@ -82,16 +91,16 @@ def check(folder: Path, wanted: Manifest) -> None:
 
 def _read(path: Path) -> Manifest:
     try:
-        return Manifest.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        msg = f"{path} cannot be read ({error.errors()[0]['msg']}): another version wrote it; build the index again"
+        return _MANIFEST.decode(path.read_bytes())
+    except Malformed as error:
+        msg = f"{path} cannot be read ({error}): another version wrote it; build the index again"
         raise IndexMismatchError(msg) from error
 
 
 def _store(path: Path, manifest: Manifest) -> None:
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
-        file.write(manifest.model_dump_json().encode())
+        file.write(_MANIFEST.encode(manifest))
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

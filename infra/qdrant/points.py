@@ -8,7 +8,6 @@ once they are so; ``body``, the row as JSON, so that a recall needs no second st
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -22,10 +21,14 @@ from schemas.memory import OPEN, RecordKind, RecordRow
 from stages.ports import Found, Match
 from stages.text.spoken import searched
 from stages.text.tokens import tokens
+from streams.codec import Codec, codec
 
 Payload = Mapping[str, Any]
 Facts = tuple[RecordKind, str, int, str | None, int | None, str | None, str | None]
 """What a ``Match`` shows beside id and score: kind, anchor, ``since``, owner, branch, parent, session."""
+
+_ROW: Codec[RecordRow] = codec(RecordRow)
+_FACTS: Codec[Facts] = codec(Facts)
 
 MARK_FIELDS: Final = ["until", "successor", "changed", "left"]
 FOUND_FIELDS: Final = ["body", *MARK_FIELDS]
@@ -39,7 +42,7 @@ def tag(name: str, value: object) -> str:
 
 def _tags(row: RecordRow) -> Iterator[str]:
     yield tag("kind", row.kind.value)
-    yield tag("turn", row.provenance[0])  # the anchor
+    yield from (tag("turn", turn_id) for turn_id in row.provenance)
     if row.owner is not None:
         yield tag("owner", row.owner)
     if row.branch is not None:
@@ -57,14 +60,14 @@ def payload(row: RecordRow) -> dict[str, Any]:
         ValueError: if the row's text cannot be written as JSON (a lone surrogate).
     """
     parent = row.turn.placement.parent_turn_id if row.turn else None
-    brief = [row.kind.value, row.provenance[0], row.since, row.owner, row.branch, parent, row.session]
+    brief = (row.kind, row.provenance[0], row.since, row.owner, row.branch, parent, row.session)
     return {
         "space": str(row.space),
         "tags": list(_tags(row)),
         "since": row.since,
         "until": OPEN,
-        "brief": json.dumps(brief),
-        "body": row.model_dump_json(),
+        "brief": _FACTS.encode(brief).decode(),
+        "body": _ROW.encode(row).decode(),
     }
 
 
@@ -101,8 +104,7 @@ def entry(stored: Record) -> Entry:
 
 def facts(content: Payload) -> Facts:
     """Return the facts of a match from a point's payload."""
-    kind, turn_id, since, owner, branch, parent, session = json.loads(content["brief"])
-    return RecordKind(kind), turn_id, since, owner, branch, parent, session
+    return _FACTS.decode(content["brief"].encode())
 
 
 def match(record_id: str, known: Facts, score: int) -> Match:
@@ -113,7 +115,7 @@ def match(record_id: str, known: Facts, score: int) -> Match:
 
 def parsed(content: Payload) -> RecordRow:
     """Return the row of a point."""
-    return RecordRow.model_validate_json(content["body"])
+    return _ROW.decode(content["body"].encode())
 
 
 def marks(content: Payload) -> Payload:

@@ -128,10 +128,13 @@ class Shard:
 
     def close(self) -> None:
         """Flush and close; a closed shard stays so."""
-        if self._shard is not None:
-            self.flush()
-            self._shard.close()
-            self._shard = None
+        shard = self._shard
+        if shard is not None:
+            try:
+                self.flush()
+            finally:
+                self._shard = None
+                shard.close()
 
 
 def _open(folder: Path, dimension: int) -> EdgeShard:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from schemas.space import Space
 from stages.contract import Unavailable
+
+FILE: Final = "watermarks.sqlite"
+"""Its name in the folder of an index."""
 
 
 class Watermarks:

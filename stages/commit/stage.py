@@ -13,24 +13,24 @@ from schemas.memory import OutcomeRow, OutcomeState, RecordKind, RecordRow
 from schemas.routed import RecordVector, Routed, RoutedRow
 from schemas.space import Space
 from stages.commit.state import CommitState
-from stages.commit.windows import window, window_turn
-from stages.contract import Duplicate, Emit, Reject
+from stages.commit.windows import window_record, window_turn
+from stages.contract import Decision, Emit, Reject, Stage
 from stages.ports import Embedder
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Stage[Routed | Skipped, Committed, CommitState]):
     """Turns routed rows into complete ones: the windows due with it, and the outcome of this event."""
 
     embedder: Embedder
     name: ClassVar[str] = "commit"
 
-    def initial(self, space: Space) -> CommitState:  # noqa: ARG002 - the contract names the space
-        """Return the state of a space without turns."""
-        return CommitState()
-
     def restore(self, parts: Mapping[str, bytes]) -> CommitState:
-        """Return the state that was cut into ``parts``."""
+        """Return the state that was cut into ``parts``.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
         return CommitState.from_parts(parts)
 
     async def prepare(self, messages: Sequence[Routed | Skipped]) -> None:
@@ -44,9 +44,7 @@ class Commit:
             texts += [row.text for row, known in made if known]  # else what stands before it is not known here
         await self.embedder.embed(texts)
 
-    async def decide(
-        self, message: Routed | Skipped, state: CommitState
-    ) -> Emit[Committed, CommitState] | Duplicate | Reject:
+    async def decide(self, message: Routed | Skipped, state: CommitState) -> Decision[Committed, CommitState]:
         """Complete and check the rows of one event; a marker becomes the outcome of its position.
 
         Raises:
@@ -85,8 +83,8 @@ class Commit:
 
 def _windows(header: Header, source: Extracted, state: CommitState) -> tuple[CommitState, list[tuple[RecordRow, bool]]]:
     """Return the state after a turn and the windows due with it, each with whether it shows what stands before it."""
-    after, dues = state.placed(window_turn(source), source.localized.normalized.revises)
-    return after, [(window(header.space, due, header.position), due.before is not None) for due in dues]
+    after, due = state.placed(window_turn(source), source.localized.normalized.revises)
+    return after, [(window_record(header.space, one, header.position), one.before is not None) for one in due]
 
 
 def _committed(message: Routed, made: Sequence[RecordRow], vectors: Sequence[bytes]) -> Committed:

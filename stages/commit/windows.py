@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pydantic import AwareDatetime
 
 from schemas.extracted import Extracted
-from schemas.header import record_id
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
 from schemas.turn import Speaker
 from stages.ring import PlacedModel
+from stages.shown import weight, window_id
+from stages.stored import clip
 from stages.text.spoken import spoken
 
 TURN_BYTES = 500
@@ -22,7 +23,7 @@ class WindowTurn(PlacedModel):
     """What a window needs of a turn; at most ``TURN_BYTES`` of its text.
 
     ``position`` is its number among the turns of the space, kept by the revision that takes its place; ``event`` is the
-    position of the event that brought this text.
+    position of the event that brought this text, ``weight`` that of ``stages.shown``.
     """
 
     event: int
@@ -33,6 +34,7 @@ class WindowTurn(PlacedModel):
     session: str | None
     branch: int
     suspect: bool = False
+    weight: int = 0
 
     @property
     def line(self) -> str:
@@ -49,48 +51,34 @@ def window_turn(extracted: Extracted) -> WindowTurn:
         event=extracted.header.position,
         turn_id=turn.turn_id,
         speaker=turn.speaker,
-        text=clip(normalized.text),
+        text=clip(normalized.text, TURN_BYTES),
         at=turn.at,
         session=turn.session,
         branch=extracted.localized.placement.branch,
         suspect=normalized.suspect,
+        weight=weight(turn),
     )
 
 
-def clip(text: str) -> str:
-    """Return the beginning of ``text`` that takes ``TURN_BYTES`` bytes as it is stored, never half a character."""
-    room = TURN_BYTES
-    for at, letter in enumerate(text[:TURN_BYTES]):
-        room -= _ESCAPED.get(letter, _CONTROL if letter < " " else len(letter.encode()))
-        if room < 0:
-            return text[:at]
-    return text[:TURN_BYTES]
-
-
-_ESCAPED = dict.fromkeys('"\\\n\r\t\b\f', 2)
-_CONTROL = 6
-"""Bytes of other control characters in JSON."""
-
-
 @dataclass(frozen=True, slots=True)
-class Due:
+class Window:
     """A window that is to be written: ``turn`` between its neighbours, named by ``event`` and ``ordinal``."""
 
     turn: WindowTurn
     before: WindowTurn | None
     after: WindowTurn
     event: int
-    ordinal: int = 0
+    ordinal: int
 
 
-def window(space: Space, due: Due, since: int) -> RecordRow:
+def window_record(space: Space, window: Window, since: int) -> RecordRow:
     """Return the window record that is due at the event of position ``since``, from which on it is known."""
-    turn = due.turn
-    shown = [other for other in (due.before, turn, due.after) if other is not None]
+    turn = window.turn
+    shown = [other for other in (window.before, turn, window.after) if other is not None]
     neighbours = [other.turn_id for other in shown if other is not turn]
     return RecordRow(
         space=space,
-        id=record_id(space, due.event, "window", due.ordinal),
+        id=window_id(space, window.event, window.ordinal),
         kind=RecordKind.WINDOW,
         text="\n".join(other.line for other in shown),
         owner=turn.speaker.id,

@@ -1,7 +1,15 @@
-"""extract_per_view: items of kind event, fact and attribute from each turn (AutoViewMem)."""
+"""``extract_per_view``: items of kind event, fact and attribute from each turn (AutoViewMem).
+
+``drafts`` chooses the sentences that state something (``statements``; no ``quotes`` of what others said), names what
+their form makes certain (``aspects``, by the ``forms`` in which people speak of themselves) and makes them stand
+alone (``standalone``: names for ``pronouns``, ``dates`` behind time phrases). Each is embedded and compared with the
+descriptions of the ``views``; ``assign`` says which take it and what kind it becomes. ``items`` gives it its key
+(``keys``, from ``phrases``), polarity and time (``cues``), and finds what a correction puts right (``corrections``)
+among the statements of the last W events, which the state keeps.
+"""
 
 from stages.extract_per_view.stage import ExtractPerView
 from stages.extract_per_view.state import ExtractState
-from stages.extract_per_view.views import GENERAL, VIEWS
+from stages.extract_per_view.views import VIEWS
 
-__all__ = ["GENERAL", "VIEWS", "ExtractPerView", "ExtractState"]
+__all__ = ["VIEWS", "ExtractPerView", "ExtractState"]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from schemas.extracted import PREFERENCE_PREFIX
 from schemas.normalized import Attitude
 from stages.extract_per_view import forms
 from stages.extract_per_view.cues import liking, plain
@@ -27,6 +28,8 @@ class Aspect:
     value: str | None = None
     object: str | None = None
 
+
+_DIET = f"{PREFERENCE_PREFIX}diet"
 
 Builder = Callable[[re.Match[str], str], Aspect | None]
 
@@ -53,12 +56,12 @@ def _many(prefix: str, view: str) -> Builder:
 
 
 def _meat(match: re.Match[str], _sentence: str) -> Aspect:
-    return Aspect("preference:diet", PREFERENCES, _about(match), "meat")
+    return Aspect(_DIET, PREFERENCES, _about(match), "meat")
 
 
 def _favourite(match: re.Match[str], _sentence: str) -> Aspect | None:
     value = value_of(match["value"])
-    return Aspect(f"preference:favourite-{slug(match['what'])}", PREFERENCES, None, value) if value else None
+    return Aspect(f"{PREFERENCE_PREFIX}favourite-{slug(match['what'])}", PREFERENCES, None, value) if value else None
 
 
 def _taste(match: re.Match[str], sentence: str) -> Aspect | None:
@@ -66,7 +69,7 @@ def _taste(match: re.Match[str], sentence: str) -> Aspect | None:
     known = thing and liking(sentence) is not Attitude.NONE
     if not known:
         return None
-    return Aspect(f"preference:{thing}", PREFERENCES, _about(match), object=object_of(match["value"]))
+    return Aspect(f"{PREFERENCE_PREFIX}{thing}", PREFERENCES, _about(match), object=object_of(match["value"]))
 
 
 _ASPECTS: tuple[tuple[re.Pattern[str], Builder], ...] = (
@@ -81,7 +84,7 @@ _ASPECTS: tuple[tuple[re.Pattern[str], Builder], ...] = (
     (forms.BIRTHDAY, _single("identity:birthday", IDENTITY)),
     (forms.STATUS, _single("relationship:status", RELATIONSHIPS)),
     (forms.AGE, _single("identity:age", IDENTITY)),
-    (forms.DIET, _single("preference:diet", PREFERENCES)),
+    (forms.DIET, _single(_DIET, PREFERENCES)),
     (forms.MEAT, _meat),
     (forms.FAVOURITE, _favourite),
     (forms.ALLERGY, _many("health:allergy", HEALTH)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.extracted import ItemKind, Key
@@ -11,6 +11,8 @@ from schemas.interval import Interval
 from stages.extract_per_view.cues import corrected
 from stages.extract_per_view.state import Statement, Told
 from stages.extract_per_view.statements import telling
+from stages.stored import short, whole
+from stages.text.beginning import beginning
 from stages.text.similarity import overlap
 from stages.text.tokens import content_tokens
 
@@ -29,11 +31,12 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The statement that a correction is about."""
+    """The statement that a correction is about; ``turn_id`` is ``None`` where the turn's id was too long to keep."""
 
     kind: ItemKind
     key: Key
     text: str
+    turn_id: str | None
 
 
 def values_of(text: str, interval: Interval | None) -> tuple[str, ...]:
@@ -42,39 +45,60 @@ def values_of(text: str, interval: Interval | None) -> tuple[str, ...]:
     return (*days, *(f"number {number}" for number in _NUMBER.findall(text)[:4]))
 
 
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement of an earlier turn, with the key that it has."""
+
+    told: Told
+    statement: Statement
+    key: Key
+
+
+def stated(told: Sequence[Told], ids: Sequence[str]) -> list[Stated]:
+    """Return what was stated, latest first.
+
+    A long id is kept as a digest: of people with such ids only those among ``ids`` are known.
+    """
+    known = {short(name): name for name in ids}
+    return list(_latest_first(told, known))
+
+
 def target_of(
-    source: str, key: Key, branch: int, position: int, *, values: Sequence[str], told: Sequence[Told]
+    source: str, key: Key, branch: int, position: int, *, values: Sequence[str], said: Sequence[Stated]
 ) -> Corrected | None:
     """Return the statement that a correction puts right, the last one that fits, or ``None``.
 
     A statement on the very same key fits first; else, in the same branch, one that shares the correction's words; else,
     for a correction that names only a new value, one that has another value of that sort.
     """
-    statements = list(_latest_first(told))
-    for entry, statement in statements:
-        if _key(entry, statement) == key:
-            return _corrected(entry, statement)
-    near = [(entry, one) for entry, one in statements if entry.branch == branch and entry.position >= position - REACH]
+    for one in said:
+        if one.key == key:
+            return _corrected(one)
+    near = [one for one in said if one.told.branch == branch and one.told.position >= position - REACH]
     words = content_tokens(corrected(source))
-    for entry, statement in near:
-        if overlap(words, content_tokens(statement.text)) >= _SAME_THING:
-            return _corrected(entry, statement)
+    for one in near:
+        if overlap(words, content_tokens(one.statement.text)) >= _SAME_THING:
+            return _corrected(one)
     if telling(corrected(source)) > _ELLIPTIC:
         return None
-    fitting = (pair for pair in near if _other_value(values, pair[1].values))
-    return next((_corrected(*pair) for pair in fitting), None)
+    fitting = (one for one in near if _other_value(values, one.statement.values))
+    return next((_corrected(one) for one in fitting), None)
 
 
 def about(text: str, old: str) -> str:
     """Return the correction's text with what it is about behind it, so that it stands alone."""
-    clip = old.encode()[:_ABOUT_BYTES].decode("utf-8", "ignore")
-    return f'{text} (about: "{clip}")'
+    return f'{text} (about: "{beginning(old, _ABOUT_BYTES)}")'
 
 
-def _latest_first(told: Sequence[Told]) -> Iterator[tuple[Told, Statement]]:
+def _latest_first(told: Sequence[Told], known: Mapping[str, str]) -> Iterator[Stated]:
     for entry in reversed(told):
         for statement in reversed(entry.statements):
-            yield entry, statement
+            kept = statement.owner or entry.speaker
+            owner = kept if whole(kept) else known.get(kept)
+            if owner is not None:
+                yield Stated(
+                    entry, statement, Key(owner=owner, subject=statement.subject, attribute=statement.attribute)
+                )
 
 
 def _other_value(new: Sequence[str], old: Sequence[str]) -> bool:
@@ -84,9 +108,6 @@ def _other_value(new: Sequence[str], old: Sequence[str]) -> bool:
     return any(n.split()[0] == o.split()[0] for n in new for o in old) and not set(new) <= set(old)
 
 
-def _key(entry: Told, statement: Statement) -> Key:
-    return Key(owner=statement.owner or entry.speaker, subject=statement.subject, attribute=statement.attribute)
-
-
-def _corrected(entry: Told, statement: Statement) -> Corrected:
-    return Corrected(kind=statement.kind, key=_key(entry, statement), text=statement.text)
+def _corrected(one: Stated) -> Corrected:
+    turn_id = one.told.turn if whole(one.told.turn) else None
+    return Corrected(kind=one.statement.kind, key=one.key, text=one.statement.text, turn_id=turn_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -14,6 +14,7 @@ from schemas.turn import Role
 from stages.extract_per_view.aspects import Aspect, aspect
 from stages.extract_per_view.cues import corrects
 from stages.extract_per_view.pronouns import Voice
+from stages.extract_per_view.quotes import quotations
 from stages.extract_per_view.standalone import clipped, standalone
 from stages.extract_per_view.state import Party, other_than
 from stages.extract_per_view.statements import is_question, own, reacts, specificity, states, telling
@@ -60,23 +61,27 @@ def drafts(normalized: Normalized, parties: tuple[Party, ...]) -> tuple[Draft, .
         return ()
     voice = Voice(speaker=speaker.label, other=other_than(parties, speaker))
     people = tuple(name for name in (voice.speaker, voice.other) if name)
-    found = [draft for span in prose(normalized) if (draft := _draft(normalized, span, voice, people)) is not None]
+    spans = prose(normalized, [party.label for party in parties])
+    found = [draft for span in spans if (draft := _draft(normalized, span, voice, people)) is not None]
     best = sorted(found, key=lambda draft: (-draft.rank, draft.span.start))[:limit]
     distinct = {draft.text: draft for draft in sorted(best, key=lambda draft: -draft.span.start)}
     return tuple(sorted(distinct.values(), key=lambda draft: draft.span.start))
 
 
-def prose(normalized: Normalized) -> Iterator[Span]:
-    """Yield the sentences that may be statements, clipped: no code, and no captions.
+def prose(normalized: Normalized, people: Collection[str]) -> Iterator[Span]:
+    """Yield the sentences that may be statements, clipped: no code, no captions, and nothing quoted of these people.
 
     Captions stand behind the text of the turn, whose own record says all that they say.
     """
-    code = [match.span() for match in _CODE.finditer(normalized.text)]
-    for sentence in sentences(normalized.text):
+    text = normalized.text
+    barred = bytearray(len(text))
+    for start, end in (*(match.span() for match in _CODE.finditer(text)), *quotations(text, people)):
+        barred[start:end] = b"\1" * (end - start)
+    for sentence in sentences(text):
         if sentence.start >= len(normalized.turn.text):
             return
-        if not any(start <= sentence.start < end for start, end in code):
-            yield clipped(normalized.text, sentence)
+        if not barred[sentence.start]:
+            yield clipped(text, sentence)
 
 
 def _draft(normalized: Normalized, span: Span, voice: Voice, people: tuple[str, ...]) -> Draft | None:

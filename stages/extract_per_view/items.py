@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas.extracted import Item, ItemKind, Key, Slot
+from schemas.extracted import OBJECT_SLOT, PREFERENCE_PREFIX, VALUE_SLOT, Item, ItemKind, Key, Slot
 from schemas.localized import Localized
 from schemas.normalized import Attitude
 from schemas.turn import Role
 from stages.extract_per_view.assign import kind_of
-from stages.extract_per_view.corrections import Corrected, about, target_of, values_of
+from stages.extract_per_view.corrections import Corrected, about, stated, target_of, values_of
 from stages.extract_per_view.cues import changes, liking, negated
 from stages.extract_per_view.dates import finest
 from stages.extract_per_view.drafts import Draft
 from stages.extract_per_view.keys import heads, key_of, person_of, subject_of
 from stages.extract_per_view.standalone import times_of
 from stages.extract_per_view.state import TEXT_BYTES, TOLD_BYTES, Party, Statement, Told
-
-VALUE_SLOT = "value"
-"""The slot of an attribute that has one value at a time; route compares it."""
-
-OBJECT_SLOT = "object"
-"""The slot of an attribute that is said of many things, each on its own: what it is said of."""
+from stages.stored import clip, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,19 @@ class Shaped:
     @property
     def text(self) -> str:
         """The item's text: the stand-alone sentence, with what it corrects behind it."""
-        return self.draft.text if self.target is None else about(self.draft.text, self.target.text)
+        return self.draft.text if self.quoted is None else about(self.draft.text, self.quoted.text)
+
+    @property
+    def quoted(self) -> Corrected | None:
+        """What the text quotes: only a turn that can be named, since a record names every turn it rests on."""
+        return self.target if self.target is not None and self.target.turn_id is not None else None
+
+    @property
+    def provenance(self) -> tuple[str, ...]:
+        """The turns that the item rests on, its own first."""
+        own = self.draft.normalized.turn.turn_id
+        other = self.quoted.turn_id if self.quoted is not None else None
+        return (own,) if other is None or other == own else (own, other)
 
 
 def shaped(
@@ -50,7 +57,7 @@ def shaped(
     persona = speaker.role is Role.USER and not normalized.suspect
     kind = kind_of(views, draft, persona=persona)
     key = _key(localized, draft, views[0], kind, parties)
-    target = _target(localized, draft, key, told) if draft.corrects else None
+    target = _target(localized, draft, key, told, parties) if draft.corrects else None
     if target is not None and not (target.kind is ItemKind.ATTRIBUTE and not persona):
         same = target.key == key
         return Shaped(draft, views, target.kind, target.key, None if same else target)
@@ -68,12 +75,15 @@ def _key(localized: Localized, draft: Draft, view: str, kind: ItemKind, parties:
     return key.model_copy(update={"subject": person}) if person and draft.aspect is None else key
 
 
-def _target(localized: Localized, draft: Draft, key: Key, told: Sequence[Told]) -> Corrected | None:
+def _target(
+    localized: Localized, draft: Draft, key: Key, told: Sequence[Told], parties: Sequence[Party]
+) -> Corrected | None:
     """Return what a correction is about; an agent can put right its own statements only."""
     speaker = localized.normalized.turn.speaker
     values = values_of(draft.source, finest(times_of(localized.normalized, draft.span)))
-    own = [entry for entry in told if speaker.role is Role.USER or entry.speaker == speaker.id]
-    return target_of(draft.source, key, localized.placement.branch, localized.header.position, values=values, told=own)
+    own = [entry for entry in told if speaker.role is Role.USER or entry.speaker == short(speaker.id)]
+    said = stated(own, (speaker.id, *(party.id for party in parties)))
+    return target_of(draft.source, key, localized.placement.branch, localized.header.position, values=values, said=said)
 
 
 def item(localized: Localized, shape: Shaped, vector: bytes) -> Item:
@@ -94,7 +104,7 @@ def item(localized: Localized, shape: Shaped, vector: bytes) -> Item:
         corrects=draft.corrects,
         changes=changes(draft.source) and not normalized.suspect,
         suspect=normalized.suspect,
-        provenance=(normalized.turn.turn_id,),
+        provenance=shape.provenance,
         vector=vector,
     )
 
@@ -109,7 +119,7 @@ def _polarity(turn: Attitude, draft: Draft) -> tuple[Attitude, bool]:
     """Return the attitude and whether the statement is denied; "I hate steak" denies that its speaker eats meat."""
     own = liking(draft.source)
     denied = negated(draft.source)
-    if draft.aspect is not None and draft.aspect.attribute.startswith("preference:"):
+    if draft.aspect is not None and draft.aspect.attribute.startswith(PREFERENCE_PREFIX):
         return own, denied or (draft.aspect.value is not None and own is Attitude.NEGATIVE)
     return (own if own is not Attitude.NONE else turn), denied
 
@@ -122,8 +132,9 @@ def told_of(localized: Localized, items: Sequence[Item], kept: int) -> Told:
     made = (_statement(one, speaker, TEXT_BYTES // share, TOLD_BYTES // share) for one in last)
     return Told(
         position=localized.header.position,
+        turn=short(localized.normalized.turn.turn_id),
         branch=localized.placement.branch,
-        speaker=speaker,
+        speaker=short(speaker),
         statements=tuple(one for one in made if one is not None),
     )
 
@@ -133,11 +144,11 @@ def _statement(one: Item, speaker: str, text_bytes: int, room: int) -> Statement
     bare = Statement(
         kind=one.kind,
         attribute=one.key.attribute,
-        owner="" if one.key.owner == speaker else one.key.owner,
+        owner="" if one.key.owner == speaker else short(one.key.owner),
         subject=one.key.subject,
         values=values_of(one.text, one.interval)[:3],
     )
     left = min(text_bytes, room - len(bare.model_dump_json().encode()))
     if left < 0:
         return None
-    return bare.model_copy(update={"text": one.text.encode()[:left].decode("utf-8", "ignore")})
+    return bare.model_copy(update={"text": clip(one.text, left)})

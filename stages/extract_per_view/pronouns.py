@@ -70,7 +70,7 @@ _WITH = re.compile(
 _TOGETHER = {"am": "are", "'m": "are", "'re": "are", "'ve": "have"}
 
 
-def spoken(text: str, span: Span, voice: Voice) -> Iterator[Replacement]:
+def replacements(text: str, span: Span, voice: Voice) -> Iterator[Replacement]:
     """Yield (start, end, words) for the pronouns within ``span``, positions counted in ``text``."""
     sentence = span.of(text).translate(_APOSTROPHES)
     for start, end, words in _all(sentence, voice):

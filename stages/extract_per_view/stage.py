@@ -10,7 +10,7 @@ from schemas.control import Passed
 from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
 from schemas.space import Space
-from stages.contract import Duplicate, Emit, Reject
+from stages.contract import Emit, Stage
 from stages.extract_per_view.assign import levels_of, scored_templates, views_of
 from stages.extract_per_view.drafts import drafts
 from stages.extract_per_view.items import item, shaped, told_of
@@ -20,18 +20,18 @@ from stages.ports import Embedder
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractPerView:
+class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]):
     """Takes items out of turns. Every item quotes its source, and nothing but the turn itself is read."""
 
     embedder: Embedder
     name: ClassVar[str] = "extract_per_view"
 
-    def initial(self, space: Space) -> ExtractState:  # noqa: ARG002 - the contract names the space
-        """Return the state of a space in which nobody has spoken."""
-        return ExtractState()
-
     def restore(self, parts: Mapping[str, bytes]) -> ExtractState:
-        """Return the state that was cut into ``parts``."""
+        """Return the state that was cut into ``parts``.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
         return ExtractState.from_parts(parts)
 
     async def prepare(self, messages: Sequence[Localized | Passed]) -> None:
@@ -49,9 +49,7 @@ class ExtractPerView:
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
-    async def decide(
-        self, message: Localized | Passed, state: ExtractState
-    ) -> Emit[Extracted | Passed, ExtractState] | Duplicate | Reject:
+    async def decide(self, message: Localized | Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
         """Take out what one turn tells; a control event goes by.
 
         Raises:

@@ -10,7 +10,7 @@ from schemas.interval import TimeMention
 from schemas.normalized import Mention, Normalized
 from schemas.span import Span
 from stages.extract_per_view.dates import shown
-from stages.extract_per_view.pronouns import Voice, spoken
+from stages.extract_per_view.pronouns import Voice, replacements
 
 MAX_CHARS = 600
 """Characters of a sentence that an item quotes; longer runs (tables, code, lists without stops) are cut at a word."""
@@ -46,7 +46,7 @@ def standalone(normalized: Normalized, span: Span, voice: Voice) -> str:
     """
     edits = sorted((*_times(normalized, span), *_titles(normalized, span)), key=lambda edit: (edit.start, edit.end))
     taken = [(edit.start, edit.end) for edit in edits]
-    people = [Edit(*found) for found in spoken(normalized.text, span, voice) if not _touches(found[:2], taken)]
+    people = [Edit(*found) for found in replacements(normalized.text, span, voice) if not _touches(found[:2], taken)]
     text = " ".join(_applied(normalized.text, span, sorted((*edits, *people), key=lambda edit: edit.start)).split())
     return text if names(text, voice.speaker) else f"{voice.speaker}: {text}"
 

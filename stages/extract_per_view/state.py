@@ -13,7 +13,7 @@ from schemas.extracted import ItemKind
 from schemas.turn import Role, Speaker
 from stages.contract import WINDOW
 from stages.packed import Packed
-from stages.ring import PlacedModel, Ring
+from stages.ring import PlacedModel, Ring, part_start
 
 MAX_PARTIES = 3
 """Whether there are exactly two is all that is asked: a third settles it."""
@@ -41,7 +41,7 @@ class Party(Model):
 class Statement(Packed):
     """An item as a correction sees it. ``value`` is what it fixes: "day 2026-03-03", "number 7", or nothing.
 
-    ``owner`` is empty where it is the speaker.
+    ``owner`` (``short``) is empty where it is the speaker.
     """
 
     kind: ItemKind
@@ -53,8 +53,9 @@ class Statement(Packed):
 
 
 class Told(PlacedModel, Packed):
-    """What a turn stated, in which branch, and who said it."""
+    """What a turn (``short``) stated, in which branch, and who said it (``short``)."""
 
+    turn: str
     branch: int
     speaker: str
     statements: tuple[Statement, ...]
@@ -87,9 +88,9 @@ class ExtractState:
     def after(self, told: Told) -> Self:
         """Return the state after a turn; one that states nothing leaves no entry."""
         entries = (told,) if told.statements else ()
-        oldest = told.position - WINDOW + 1
-        whole = oldest - oldest % _CHUNK  # the last part stays whole until it goes, or it were written again each turn
-        return type(self)(self.parties, self.told.push(*entries, keep_from=whole))
+        return type(self)(
+            self.parties, self.told.push(*entries, keep_from=part_start(told.position - WINDOW + 1, _CHUNK))
+        )
 
     def with_party(self, speaker: Speaker) -> Self:
         """Return the state with ``speaker`` among the parties under their present name."""

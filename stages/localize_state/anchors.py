@@ -10,6 +10,7 @@ from stages.contract import WINDOW
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Node, Seen, Sign, person_key
+from stages.text.beginning import beginning
 
 PATH_BYTES = 500
 """Bytes of a path summary, by contract."""
@@ -18,6 +19,10 @@ _STEPS = 4
 """Newest turns of a path that are told after its root; the tips' titles tell what the branch is about."""
 
 _RUNNERS_UP = 3
+"""Candidates that a placement tells beside the chosen one: enough to see how close it was."""
+
+_ARROW = " \u203a "
+"""What stands between the steps of a path summary."""
 
 
 def node_of(record: RecordRow) -> Node | None:
@@ -77,11 +82,12 @@ def runners_up(scored: Sequence[tuple[int, Node]], chosen: Node | None) -> tuple
 def path_to(forest: Forest, parent: Node) -> str:
     """Describe the branch down to ``parent`` from what the state still knows of it, at most ``PATH_BYTES``."""
     seen = {one.position: one for one in forest.window}
-    title = next((tip.title for tip in forest.tips if tip.branch == parent.branch), "")
+    tip = forest.tip(parent.branch)
+    title = tip.title if tip else ""
     steps = list(_up(seen, parent.position))[:_STEPS]
     if not steps:
-        tip = next((tip for tip in forest.tips if tip.position == parent.position), None)
-        return told(title, [tip.gist] if tip and tip.depth else [])
+        newest = tip is not None and tip.position == parent.position
+        return told(title, [tip.gist] if tip and newest and tip.depth else [])
     return told("" if steps[-1].parent < 0 else title, [one.gist for one in reversed(steps)])
 
 
@@ -89,8 +95,8 @@ def path_of(record: RecordRow) -> str:
     """Describe the branch down to a turn that only its record knows."""
     if record.turn is None:
         return ""
-    above = cut(record.turn.placement.path_summary, PATH_BYTES * 3 // 5)
-    return told(above, [cut(record.turn.z.summary, PATH_BYTES // 3)])
+    above = beginning(record.turn.placement.path_summary, PATH_BYTES * 3 // 5)
+    return told(above, [beginning(record.turn.z.summary, PATH_BYTES // 3)])
 
 
 def told(title: str, gists: list[str]) -> str:
@@ -103,14 +109,6 @@ def told(title: str, gists: list[str]) -> str:
             break
         kept.append(gist)
     return _ARROW.join(part for part in (title, *reversed(kept)) if part)
-
-
-def cut(text: str, limit: int) -> str:
-    """Return the beginning of ``text`` that takes at most ``limit`` bytes of UTF-8."""
-    return text.encode()[:limit].decode(errors="ignore")
-
-
-_ARROW = " \u203a "
 
 
 def _up(seen: dict[int, Seen], position: int) -> Iterator[Seen]:

@@ -55,8 +55,7 @@ async def _referred(history: History, message: Normalized, turn: Incoming, fores
     wanted = message.turn.reply_to
     if wanted is None or wanted == turn.turn_id:
         return None
-    known: tuple[Node, ...] = (*forest.window, *forest.tips, *(person.last for person in forest.people))
-    there = [node for node in known if node.turn_id == wanted]
+    there = [node for node in forest.nodes if node.turn_id == wanted]
     if there:
         return _explicit(turn, forest, max(there, key=lambda node: node.position))
     record = await by_id(history, message.header.space, turn.position, wanted)
@@ -65,7 +64,7 @@ async def _referred(history: History, message: Normalized, turn: Incoming, fores
 
 
 async def _in_channel(history: History, message: Normalized, turn: Incoming, forest: Forest) -> Placement:
-    said = rules.spoken(forest)
+    said = rules.utterances(forest)
     parent = rules.own_last(turn, forest) or rules.agent_reply(turn, forest, said)
     if parent:
         return _explicit(turn, forest, parent)
@@ -96,7 +95,7 @@ def _addressed(turn: Incoming, forest: Forest, choice: Choice) -> Placement | No
 
 
 async def _in_chat(history: History, message: Normalized, turn: Incoming, forest: Forest) -> Placement:
-    said = rules.spoken(forest)
+    said = rules.utterances(forest)
     parent = rules.own_last(turn, forest) or rules.agent_reply(turn, forest, said)
     if parent:
         return _explicit(turn, forest, parent)
@@ -106,9 +105,8 @@ async def _in_chat(history: History, message: Normalized, turn: Incoming, forest
     parent = rules.bare_reply(turn, said) or rules.partner_reply(turn, said)
     if parent:
         return _explicit(turn, forest, parent)
-    vectors = {one.position: one.vector for one in forest.vectors}
     older = await _older(history, message, turn, hits)
-    threads = joined(recent(turn, forest.tips, forest.window, vectors), older, forest.tips)
+    threads = joined(recent(turn, forest, forest.cosines(turn.vector)), older, forest.tips)
     return _chosen(turn, forest, in_chat(turn, threads))
 
 

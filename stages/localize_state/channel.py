@@ -6,14 +6,12 @@ After the features of Kummerfeld et al. 2019 (A Large-Scale Corpus for Conversat
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Seen, Sign
+from stages.localize_state.standings import Standing, Talk
 
 _GAPS = (1, 2, 3, 4, 6, 9, 14, 20, 35, 64)
 _MINUTES = (0, 1, 2, 4, 8, 15, 30, 60, 1440)
@@ -35,98 +33,18 @@ _MARKS = (
 )
 _ANY = reduce(or_, (sign for _, sign in _MARKS))
 _COSINES = (50, 150, 250, 350, 450, 600)
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How an earlier turn stands to the new one, from one pass over what came between.
-
-    ``gap`` counts turns back (1 = the one before), ``rank`` the newer turns of the same person, ``own`` the
-    speaker's turns since, ``replied`` the speaker's turns since that addressed that person, ``others`` those of
-    third people who addressed them.
-    """
-
-    seen: Seen
-    gap: int
-    rank: int
-    own: int
-    replied: int
-    others: int
-    taken: int
-    taken_own: int
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """What the window says about the speaker: their newest turn, and whom they talk with, newest first."""
-
-    last: Standing | None
-    partners: tuple[int, ...]
-    branches: frozenset[int]
-    standings: tuple[Standing, ...]
-    frequency: Counter[str]
-    words: frozenset[str]
-    since: int
-    called_since: bool
-
-
-def talk(turn: Incoming, window: Sequence[Seen]) -> Talk:
-    """Walk the window once, newest first."""
-    newer: Counter[int] = Counter()
-    taken: Counter[int] = Counter()
-    taken_own: Counter[int] = Counter()
-    replies: Counter[int] = Counter()
-    others: Counter[int] = Counter()
-    partners: dict[int, None] = dict.fromkeys(turn.addressed)
-    standings: list[Standing] = []
-    called_since = False
-    me = turn.person
-    for seen in reversed(window):
-        if seen.signs & Sign.SYSTEM:
-            continue
-        who = seen.person
-        standings.append(
-            Standing(
-                seen,
-                len(standings) + 1,
-                newer[who],
-                newer[me],
-                replies[who],
-                others[who],
-                taken[seen.position],
-                taken_own[seen.position],
-            )
-        )
-        newer[who] += 1
-        taken[seen.parent] += 1
-        if who == me:
-            taken_own[seen.parent] += 1
-            replies.update(seen.addressed)
-            partners.update(dict.fromkeys(seen.addressed))
-        elif seen.addressed:
-            others.update(seen.addressed)
-            if me in seen.addressed:
-                partners.setdefault(who)
-                called_since = called_since or not newer[me]
-    last = next((s for s in standings if s.seen.person == me), None)
-    return Talk(
-        last,
-        tuple(partners),
-        frozenset(s.seen.branch for s in standings if s.seen.person == me),
-        tuple(standings),
-        Counter(token for s in standings for token in s.seen.tokens),
-        frozenset(turn.tokens),
-        last.gap - 1 if last else 99,
-        called_since,
-    )
+"""Bounds in thousandths for all-MiniLM-L6-v2, as the weights are: another encoder needs both of its own."""
 
 
 def distant(seen: Seen) -> Standing:
-    """Return how a turn stands that is older than the window: far, and behind whatever the window holds."""
+    """Return how a turn stands that is older than the window: far, and behind whatever the window holds.
+
+    Counts are the highest that the features tell apart.
+    """
     return Standing(seen, gap=_GAPS[-1] + 1, rank=4, own=3, replied=0, others=0, taken=0, taken_own=0)
 
 
-def features(turn: Incoming, s: Standing, view: Talk, cosine: int) -> list[str]:
+def features(turn: Incoming, s: Standing, talk: Talk, cosine: int) -> list[str]:
     """Return the features of the pair that hold."""
     side = "s" if s.seen.person == turn.person else "o"
     whom = _whom(turn.addressed, turn.named, s.seen.person)
@@ -134,8 +52,8 @@ def features(turn: Incoming, s: Standing, view: Talk, cosine: int) -> list[str]:
     return [
         *_distance(turn, s, side),
         *_address(turn, s, side, whom, back),
-        *_company(turn, s, view, side, whom),
-        *_words(turn, s, view, side, cosine),
+        *_company(turn, s, talk, side, whom),
+        *_words(turn, s, talk, side, cosine),
         *_manner(turn, s, side, back),
     ]
 
@@ -173,23 +91,23 @@ def _address(turn: Incoming, s: Standing, side: str, whom: int, back: int) -> li
     return found
 
 
-def _company(turn: Incoming, s: Standing, view: Talk, side: str, whom: int) -> list[str]:
+def _company(turn: Incoming, s: Standing, talk: Talk, side: str, whom: int) -> list[str]:
     found: list[str] = []
     who = s.seen.person
-    if who in view.partners:
-        found += (f"partner{min(view.partners.index(who), 2)}", f"partner{whom}rank{min(s.rank, 2)}")
+    if who in talk.partners:
+        found += (f"partner{min(talk.partners.index(who), 2)}", f"partner{whom}rank{min(s.rank, 2)}")
     elif side == "o":
         back = int(turn.person in s.seen.addressed)
         found.append(f"stranger{back}{int(bool(turn.addressed))}")
-    if s.seen.branch in view.branches:
-        mine = view.last is not None and view.last.seen.branch == s.seen.branch
+    if s.seen.branch in talk.branches:
+        mine = talk.last is not None and talk.last.seen.branch == s.seen.branch
         found.append(f"{side}branch{int(mine)}{min(s.own, 1)}")
     return found
 
 
-def _words(turn: Incoming, s: Standing, view: Talk, side: str, cosine: int) -> list[str]:
-    common = view.words.intersection(s.seen.tokens)
-    shared = sum([_weight(view.frequency[token]) for token in common]) if common else 0
+def _words(turn: Incoming, s: Standing, talk: Talk, side: str, cosine: int) -> list[str]:
+    common = talk.words.intersection(s.seen.tokens)
+    shared = sum([_weight(talk.frequency[token]) for token in common]) if common else 0
     return [
         f"{side}overlap{bisect_left(_OVERLAPS, shared)}",
         f"{side}cos{bisect_left(_COSINES, cosine)}",
@@ -217,18 +135,18 @@ def _manner(turn: Incoming, s: Standing, side: str, back: int) -> list[str]:
     return found
 
 
-def opening(turn: Incoming, view: Talk) -> list[str]:
+def opening(turn: Incoming, talk: Talk) -> list[str]:
     """Return the features that speak for a turn opening a conversation."""
-    fresh = bisect_left(_SILENT, view.since)
+    fresh = bisect_left(_SILENT, talk.since)
     address = 2 if turn.addressed else 1 if turn.named else 0
     return [
         "new",
         f"new since{fresh}",
         f"new address{address}",
         f"new q{turn.signs & Sign.QUESTION}since{min(fresh, 5)}",
-        f"new called{int(view.called_since)}",
+        f"new called{int(talk.called_since)}",
         f"new words{bisect_left(_WORDS, turn.words)}",
-        f"new partners{min(len(view.partners), 3)}",
+        f"new partners{min(len(talk.partners), 3)}",
         *(f"new {name}{address}{int(fresh > _NEARLY)}" for name, sign in _MARKS if turn.signs & sign),
     ]
 

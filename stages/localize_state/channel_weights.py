@@ -8,8 +8,9 @@ those of ``gap9`` less one logit by hand, as the window holds no such pair. Cosi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
+
+from stages.localize_state.weights import weights
 
 _TABLE = """
 bothaddress=637; new=288; new ANAPHORA00=-58; new ANAPHORA01=299; new ANAPHORA10=370; new ANAPHORA11=-582;
@@ -75,7 +76,4 @@ sto0rank2=-230; sto0rank3=-428; sto10=1154; sto11=-813; sto1rank0=296; sto1rank1
 sto1rank3=-159; stranger00=-35; stranger01=-652; swords0=-92; swords1=161; swords2=86; swords5=-206
 """
 
-CHANNEL: Final[Mapping[str, int]] = {
-    feature: int(value)
-    for feature, _, value in (entry.strip().rpartition("=") for entry in _TABLE.replace("\n", " ").split(";"))
-}
+CHANNEL: Final = weights(_TABLE)

@@ -17,6 +17,8 @@ from stages.localize_state.threads import Thread
 
 _COSINES = (100, 200, 300, 400, 500, 650)
 _MARGINS = (-200, -100, -40, 0, 40, 100, 200)
+"""Bounds in thousandths for all-MiniLM-L6-v2, as the weights are: another encoder needs both of its own."""
+
 _MINUTES = (3, 20, 180, 1440, 10080)
 _WORDS = (2, 5, 9, 14, 22)
 _OVERLAPS = (0, 3, 6, 10, 15)
@@ -41,6 +43,9 @@ _TELLING = 3
 """Weight of shared words, more than any rival's, that lets a branch's best turn stand for its newest: short turns are
 near many others without a word of content in common, so that nearness alone does not tell that a branch is resumed."""
 
+_RARE = 4
+"""What a word counts that no branch has: one less for each branch that has it, and never less than one."""
+
 _TERSE = 5
 """Words below which a turn seldom stands alone."""
 
@@ -59,7 +64,7 @@ def field_of(turn: Incoming, threads: Sequence[Thread]) -> Field:
     """Weigh the words of all candidates once."""
     frequency = Counter(token for thread in threads for token in thread.tokens)
     overlaps = tuple(
-        sum(max(1, 4 - frequency[token]) for token in turn.tokens if token in thread.tokens) for thread in threads
+        sum(max(1, _RARE - frequency[token]) for token in turn.tokens if token in thread.tokens) for thread in threads
     )
     return Field(tuple(threads), _two([t.cosine for t in threads]), overlaps, _two(list(overlaps)))
 

@@ -8,8 +8,9 @@ rounds, each on the forest of the last one. Cosines are those of all-MiniLM-L6-v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
+
+from stages.localize_state.weights import weights
 
 _TABLE = """
 aANAPHORA0=896; aANAPHORA1=-184; aANSWER0=-232; aANSWER1=737; aCLOSING0=-67; aCLOSING1=296; aGREETING0=-506;
@@ -47,7 +48,4 @@ new overlap5=-1210; new words0=-846; new words1=-669; new words2=105; new words3
 new words5=1051
 """
 
-CHAT: Final[Mapping[str, int]] = {
-    feature: int(value)
-    for feature, _, value in (entry.strip().rpartition("=") for entry in _TABLE.replace("\n", " ").split(";"))
-}
+CHAT: Final = weights(_TABLE)

@@ -10,8 +10,9 @@ from typing import Self, TypeVar
 from pydantic import TypeAdapter
 
 from stages.contract import WINDOW
-from stages.localize_state.nodes import Person, Seen, Tip, Vector
-from stages.ring import CHUNK, Ring
+from stages.localize_state.nodes import Node, Person, Seen, Tip, Vector
+from stages.ring import CHUNK, Ring, part_start
+from stages.text.similarity import dots, permille
 
 SEEN_BYTES = 27_000
 TIP_BYTES = 18_000
@@ -21,10 +22,15 @@ PERSON_BYTES = 14_000
 MOST_TIPS = 64
 """Branches whose newest turn is remembered (ArborMem's recently active states); older ones come from reads."""
 
+_CHUNK = 2
+"""Turns a part of the window: a turn writes one and a half of them on average, under 1 KB with usual ids."""
+
 _BUCKETS = 64
 """Tips and people are stored in this many parts, so that a turn writes two of each, under 1 KB."""
 
 _Kept = TypeVar("_Kept", Seen, Tip, Person)
+_TIPS: TypeAdapter[tuple[Tip, ...]] = TypeAdapter(tuple[Tip, ...])
+_PEOPLE: TypeAdapter[tuple[Person, ...]] = TypeAdapter(tuple[Person, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +45,23 @@ class Forest:
     def grown(self, seen: Seen, vector: bytes, tip: Tip | None, person: Person | None) -> Self:
         """Return the forest with one more turn, its branch's tip and its speaker.
 
-        The window loses whole chunks, so that its oldest part is dropped and not written again: 64 to 71 turns.
+        Window and vectors lose whole parts, so that no part is written again for what it loses: 64 to 71 turns stay.
         """
-        window = _within((*self.window, seen), SEEN_BYTES)
-        oldest = max((seen.position - WINDOW + 1) // CHUNK * CHUNK, window[0].position if window else 0)
+        oldest = max(part_start(seen.position - WINDOW + 1, CHUNK), self._fitting(seen))
         return replace(
             self,
-            window=Ring(window).push(keep_from=oldest),
-            vectors=self.vectors.push(Vector(position=seen.position, vector=vector), keep_from=oldest),
+            window=self.window.push(seen, keep_from=oldest),
+            vectors=self.vectors.push(
+                Vector(position=seen.position, vector=vector), keep_from=part_start(oldest, CHUNK)
+            ),
             tips=self.tips if tip is None else _with_tip(self.tips, tip),
             people=self.people if person is None else _with_person(self.people, person),
         )
+
+    def _fitting(self, seen: Seen) -> int:
+        """Return the position from which on whole parts of the window fit with ``seen``."""
+        kept = _within((*self.window, seen), SEEN_BYTES)
+        return part_start(kept[0].position + _CHUNK - 1, _CHUNK) if len(kept) <= len(self.window) else 0
 
     def renamed(self, old: str, new: str, position: int) -> Self:
         """Return the forest in which who was called ``old`` is called ``new``; strangers change nothing."""
@@ -74,10 +86,24 @@ class Forest:
         """Return the turn of the window at this position."""
         return next((seen for seen in self.window if seen.position == position), None)
 
+    def tip(self, branch: int) -> Tip | None:
+        """Return the newest turn of a branch that is remembered."""
+        return next((tip for tip in self.tips if tip.branch == branch), None)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All turns that are remembered: of the window, the tips, and what people said last; some come repeatedly."""
+        return (*self.window, *self.tips, *(person.last for person in self.people))
+
+    def cosines(self, vector: bytes) -> dict[int, int]:
+        """Return the cosines of an int8 vector and those of the last turns, in thousandths, by position."""
+        products = dots(vector, [one.vector for one in self.vectors])
+        return {one.position: permille(product) for one, product in zip(self.vectors, products, strict=True)}
+
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts; ``vectors-N`` hold the int8 vectors."""
         return {
-            **self.window.parts("window"),
+            **self.window.parts("window", _CHUNK),
             **self.vectors.parts("vectors"),
             **_parts("tips", self.tips, [tip.branch for tip in self.tips], _TIPS),
             **_parts("people", self.people, [person.key for person in self.people], _PEOPLE),
@@ -96,10 +122,6 @@ class Forest:
             tips=_read("tips", parts, _TIPS),
             people=_read("people", parts, _PEOPLE),
         )
-
-
-_TIPS: TypeAdapter[tuple[Tip, ...]] = TypeAdapter(tuple[Tip, ...])
-_PEOPLE: TypeAdapter[tuple[Person, ...]] = TypeAdapter(tuple[Person, ...])
 
 
 def sized(item: _Kept) -> _Kept:

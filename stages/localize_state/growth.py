@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from schemas.localized import Placement
 from schemas.normalized import Normalized
-from stages.localize_state.anchors import cut
 from stages.localize_state.forest import Forest, sized
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.names import renamed
 from stages.localize_state.nodes import Node, Person, Seen, Sign, Tip
+from stages.text.beginning import beginning
 
 _GIST_BYTES = 96
 """Bytes of a turn's gist: five of them and the root's make a path summary."""
@@ -17,8 +17,14 @@ _TOKENS = 16
 _BRANCH_TOKENS = 24
 """Content stems kept of a turn and of a branch, so that an entry stays within 500 bytes."""
 
+_TOKEN = 16
+"""Bytes of a stem."""
+
 _NAME = 64
+"""Characters kept of a name: people are called by no more, and channels' nicks are shorter."""
+
 _WHOM = 4
+"""People kept whom a turn addresses, and whom it names."""
 
 
 def grow(forest: Forest, message: Normalized, turn: Incoming, place: Placement) -> Forest:
@@ -47,8 +53,7 @@ def _node(forest: Forest, turn: Incoming, place: Placement) -> Node:
 
 
 def _opener(forest: Forest, place: Placement) -> int:
-    known = (*forest.window, *forest.tips, *(person.last for person in forest.people))
-    return next((one.opener for one in known if one.interaction == place.interaction), 0)
+    return next((one.opener for one in forest.nodes if one.interaction == place.interaction), 0)
 
 
 def _seen(message: Normalized, turn: Incoming, node: Node, place: Placement) -> Seen:
@@ -57,7 +62,7 @@ def _seen(message: Normalized, turn: Incoming, node: Node, place: Placement) -> 
             **dict(node),
             parent=-1 if place.parent_position is None else place.parent_position,
             session=turn.session,
-            signs=int(turn.signs),
+            signs=turn.signs,
             words=turn.words,
             addressed=turn.addressed[:_WHOM],
             named=turn.named[:_WHOM],
@@ -68,13 +73,13 @@ def _seen(message: Normalized, turn: Incoming, node: Node, place: Placement) -> 
 
 
 def _tip(forest: Forest, message: Normalized, turn: Incoming, node: Node) -> Tip:
-    before = next((tip for tip in forest.tips if tip.branch == node.branch), None)
+    before = forest.tip(node.branch)
     gist = _gist(message)
     return sized(
         Tip(
             **dict(node),
             session=turn.session,
-            signs=int(turn.signs),
+            signs=turn.signs,
             title=before.title if before else gist,
             gist=gist,
             tokens=_tokens((*turn.tokens, *(before.tokens if before else ())), _BRANCH_TOKENS),
@@ -83,8 +88,8 @@ def _tip(forest: Forest, message: Normalized, turn: Incoming, node: Node) -> Tip
 
 
 def _tokens(tokens: tuple[str, ...], most: int) -> tuple[str, ...]:
-    return tuple(cut(token, _TOKENS) for token in dict.fromkeys(tokens))[:most]
+    return tuple(beginning(token, _TOKEN) for token in dict.fromkeys(tokens))[:most]
 
 
 def _gist(message: Normalized) -> str:
-    return cut(" ".join(message.z.summary.split()), _GIST_BYTES)
+    return beginning(" ".join(message.z.summary.split()), _GIST_BYTES)

@@ -42,6 +42,7 @@ def incoming(message: Normalized, forest: Forest) -> Incoming:
     """Look at the words of a turn, with the people of the space in mind."""
     turn, text = message.turn, message.text[:_LOOKED_AT]
     name = turn.speaker.label
+    # by name first: who changed their nick speaks under another id, and is still the same person
     person = next((p.key for p in forest.people if p.name == name), None) or person_key(turn.speaker.id)
     whom = called(text, directory(forest.people), person)
     role = {Role.AGENT: Sign.AGENT, Role.SYSTEM: Sign.SYSTEM}.get(turn.speaker.role, 0)

@@ -15,6 +15,8 @@ _FIRST = re.compile(r"^\s*(\S{3,64})\s")
 _WORD = re.compile(r"[^\s,:;!?()\"'<>]{3,64}")
 _TAIL = re.compile(r"(?:[_`^|\-]+(?:away|afk|work|home|zzz|out|laptop)?|\d{1,4})+$")
 _MOST_NAMED = 4
+"""People that a text names and that count: one that names more is a list of names."""
+
 _LEAST_PREFIX = 4
 """Shorter beginnings of a nick are words of the language too often."""
 

@@ -12,14 +12,15 @@ from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Node, Sign
 from stages.localize_state.reads import Hit, lies_in
-from stages.text.similarity import dot, permille
 from stages.text.tokens import content_tokens
 
 _WORD = 120
-"""Thousandths of a cosine that a shared content word counts for: rare words tell more than a small encoder does."""
+"""Thousandths of a cosine that a shared content word counts for: rare words tell more than a small
+encoder does (all-MiniLM-L6-v2; for another it is to be measured again)."""
 
 _FLOOR = 300
-"""Likeness that "earlier" without a time must reach: a shared word and some nearness, or the turn is scored."""
+"""Likeness that "earlier" without a time must reach: a shared word and some nearness (of the same encoder), or the turn
+is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,13 @@ def _of_old(turn: Incoming, hits: Sequence[Hit], intervals: tuple[Interval, ...]
 
 
 def _lately(turn: Incoming, forest: Forest, intervals: tuple[Interval, ...]) -> Iterator[Place]:
-    vectors = {one.position: one.vector for one in forest.vectors}
+    cosines = forest.cosines(turn.vector)
     for seen in forest.window:
         at = datetime.fromtimestamp(seen.at, UTC)
         if seen.signs & Sign.SYSTEM or seen.turn_id == turn.turn_id or (intervals and not lies_in(at, intervals)):
             continue
-        near = permille(dot(turn.vector, vectors[seen.position])) if seen.position in vectors else 0
         shared = sum(token in seen.tokens for token in turn.tokens)
-        yield Place(seen, near + _WORD * shared, path_to(forest, seen))
+        yield Place(seen, cosines.get(seen.position, 0) + _WORD * shared, path_to(forest, seen))
 
 
 def _end_of_talk(places: Sequence[Place]) -> Place | None:

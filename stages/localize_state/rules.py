@@ -8,13 +8,13 @@ from stages.localize_state.cues import bare_answer, resumes_own
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Node, Person, Seen, Sign
-from stages.text.similarity import dot, permille
 
 PAUSE = 3600
 """Seconds after which who speaks again does not simply go on: an hour, longer than typing, shorter than a day."""
 
 _CLEARLY = 150
-"""Thousandths of a cosine by which an earlier open question must be nearer to an answer than the newest one."""
+"""Thousandths of a cosine by which an earlier open question must be nearer to an answer than the newest one. For
+all-MiniLM-L6-v2, whose cosines spread widely; an encoder with all of them high would always take the newest."""
 
 _CROWD = 3
 """Speakers that make a channel: with two, everything is said to the other."""
@@ -28,7 +28,7 @@ def is_channel(turn: Incoming, window: Sequence[Seen]) -> bool:
     return len(voices) >= _CROWD and humans > 1
 
 
-def spoken(forest: Forest) -> list[Seen]:
+def utterances(forest: Forest) -> list[Seen]:
     """Return the turns of the window that somebody spoke, newest first."""
     return [one for one in reversed(forest.window.entries) if not one.signs & Sign.SYSTEM]
 
@@ -88,8 +88,8 @@ def _nearest(turn: Incoming, forest: Forest, waiting: Sequence[Seen]) -> Seen | 
     """Return the newest of the waiting turns, or an earlier one that is clearly nearer in meaning."""
     if not waiting:
         return None
-    vectors = {one.position: one.vector for one in forest.vectors}
-    scores = [permille(dot(turn.vector, vectors[one.position])) if one.position in vectors else 0 for one in waiting]
+    cosines = forest.cosines(turn.vector)
+    scores = [cosines.get(one.position, 0) for one in waiting]
     best = max(range(len(waiting)), key=lambda index: (scores[index], -index))
     return waiting[best] if scores[best] >= scores[0] + _CLEARLY else waiting[0]
 

@@ -15,8 +15,8 @@ from stages.localize_state.names import called, directory
 from stages.localize_state.nodes import Node, Seen, person_key
 from stages.localize_state.reads import Hit
 from stages.localize_state.signals import signs
+from stages.localize_state.standings import talk_of
 from stages.localize_state.threads import Thread
-from stages.text.similarity import dots, permille
 from stages.text.tokens import content_tokens
 
 TAU = 0
@@ -63,15 +63,13 @@ def in_chat(turn: Incoming, threads: Sequence[Thread]) -> Choice:
 
 def in_channel(turn: Incoming, forest: Forest, hits: Sequence[Hit] = ()) -> Choice:
     """Score the turns of the window, and older ones that a read found."""
-    view = channel.talk(turn, forest.window.entries)
-    vectors = {one.position: one.vector for one in forest.vectors}
-    near = dots(turn.vector, [vectors[standing.seen.position] for standing in view.standings])
-    pairs = list(zip(view.standings, map(permille, near), strict=True))
+    talk, cosines = talk_of(turn, forest.window.entries), forest.cosines(turn.vector)
+    pairs = [(standing, cosines[standing.seen.position]) for standing in talk.standings]
     names = directory(forest.people) if hits else {}
     pairs += [(channel.distant(seen), hit.cosine) for hit in hits if (seen := _seen(hit, names)) is not None]
-    root = weigh(channel.opening(turn, view), CHANNEL)
+    root = weigh(channel.opening(turn, talk), CHANNEL)
     scored = [
-        (weigh(channel.features(turn, standing, view, cosine), CHANNEL) - root, standing.seen)
+        (weigh(channel.features(turn, standing, talk, cosine), CHANNEL) - root, standing.seen)
         for standing, cosine in pairs
     ]
     return choose(scored)
@@ -97,7 +95,7 @@ def _seen(hit: Hit, names: Mapping[str, int]) -> Seen | None:
     return Seen(
         **dict(node),
         parent=-1 if above is None else above,
-        signs=int(signs(record.text)),
+        signs=signs(record.text),
         words=len(record.text.split()),
         addressed=whom.addressed,
         named=whom.named,

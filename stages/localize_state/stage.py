@@ -9,8 +9,7 @@ from typing import ClassVar
 from schemas.control import Passed
 from schemas.localized import Localized, Placement
 from schemas.normalized import Normalized
-from schemas.space import Space
-from stages.contract import Emit
+from stages.contract import Emit, Stage
 from stages.localize_state.cascade import place
 from stages.localize_state.forest import Forest
 from stages.localize_state.growth import grow
@@ -19,15 +18,11 @@ from stages.ports import History
 
 
 @dataclass(frozen=True, slots=True)
-class LocalizeState:
+class LocalizeState(Stage[Normalized | Passed, Localized | Passed, Forest]):
     """Puts each turn under the one that it goes on with, or at the root of a new branch."""
 
     history: History
     name: ClassVar[str] = "localize_state"
-
-    def initial(self, space: Space) -> Forest:  # noqa: ARG002 - all spaces begin alike
-        """Return an empty forest."""
-        return Forest()
 
     def restore(self, parts: Mapping[str, bytes]) -> Forest:
         """Return the forest that was cut into ``parts``.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stages.localize_state.anchors import node_of, path_of
+from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
-from stages.localize_state.nodes import Node, Seen, Tip, digest
+from stages.localize_state.nodes import Node, Tip, digest
 from stages.localize_state.reads import Hit
 from stages.localize_state.signals import signs
-from stages.text.similarity import dots, permille
 from stages.text.tokens import content_tokens
 
 _TIPS_LOOKED_AT = 24
@@ -22,8 +22,8 @@ class Thread:
     """A branch that a turn may go on with, at ``target``.
 
     ``age`` counts branches that were active later (0 = the active one), ``cosine`` is the best of its turns in
-    thousandths, ``near`` that of its newest turn if its vector is at hand; ``path``
-    describes a branch that only records know.
+    thousandths, ``near`` that of its newest turn if its vector is at hand;
+    ``path`` describes a branch that only records know.
     """
 
     target: Node
@@ -36,17 +36,17 @@ class Thread:
     path: str = ""
 
 
-def recent(turn: Incoming, tips: Sequence[Tip], window: Iterable[Seen], vectors: Mapping[int, bytes]) -> list[Thread]:
-    """Return the recently active branches, the active one first."""
-    newest = [tip for tip in reversed(tips) if tip.turn_id != turn.turn_id][:_TIPS_LOOKED_AT]
+def recent(turn: Incoming, forest: Forest, cosines: Mapping[int, int]) -> list[Thread]:
+    """Return the recently active branches, the active one first; ``cosines`` of the last turns are by position."""
+    newest = [tip for tip in reversed(forest.tips) if tip.turn_id != turn.turn_id][:_TIPS_LOOKED_AT]
     gathered = {tip.branch: _of_tip(tip, age) for age, tip in enumerate(newest)}
-    seen = [one for one in window if one.branch in gathered and one.position in vectors]
-    products = dots(turn.vector, [vectors[one.position] for one in seen])
-    for one, product in zip(seen, products, strict=True):
-        thread = gathered[one.branch]
-        thread.cosine = max(thread.cosine, permille(product))
-        if one.position == thread.target.position:
-            thread.near = permille(product)
+    for seen in forest.window:
+        thread, cosine = gathered.get(seen.branch), cosines.get(seen.position)
+        if thread is None or cosine is None:
+            continue
+        thread.cosine = max(thread.cosine, cosine)
+        if seen.position == thread.target.position:
+            thread.near = cosine
     return list(gathered.values())
 
 

@@ -66,7 +66,7 @@ UNSPACED_OF = {phrase: kind for kind, phrases in _UNSPACED.items() for phrase in
 
 
 def fits(mention: str, named: str) -> bool:
-    """Say whether a mention of class ``mention`` may stand for a thing of class ``named``."""
+    """Tell whether a mention of class ``mention`` may stand for a thing of class ``named``."""
     if mention == named or named in _WIDER.get(mention, ()):
         return True
     if mention == "place":

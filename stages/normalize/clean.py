@@ -30,8 +30,11 @@ def clean(text: str) -> str:
 
 
 def cleaned_turn(turn: Turn) -> Turn:
-    """Return ``turn`` with its text, its captions and the name of its speaker cleaned; ids stay as they are."""
-    name = clean(turn.speaker.name) if turn.speaker.name is not None else None
+    """Return ``turn`` with its text, its captions and the name of its speaker cleaned; ids stay as they are.
+
+    A name is one line: texts are shown with it in front, and what follows a line end there would pass for another turn.
+    """
+    name = " ".join(clean(turn.speaker.name).split()) if turn.speaker.name is not None else None
     return turn.model_copy(
         update={
             "text": clean(turn.text),
@@ -48,7 +51,7 @@ def full_text(turn: Turn) -> str:
 
 
 def is_blank(turn: Turn) -> bool:
-    """Say whether a cleaned turn has nothing to read: only white space and invisible format characters."""
+    """Tell whether a cleaned turn has nothing to read: only white space and invisible format characters."""
     return not any(_visible(char) for part in _parts(turn) for char in part)
 
 

@@ -131,7 +131,7 @@ def _points_back(match: re.Match[str]) -> bool:
 
 
 def _pictured(text: str, match: re.Match[str], captions_at: int) -> bool:
-    """Say whether a picture of the same turn may be what "this" points at."""
+    """Tell whether a picture of the same turn may be what "this" points at."""
     noun = re.compile(rf"\b{re.escape(match['noun'])}", re.IGNORECASE)
     return match[1].lower() == "this" and noun.search(text, captions_at) is not None
 

@@ -85,7 +85,7 @@ def distinct(found: Sequence[Name]) -> tuple[str, ...]:
 
 
 def is_address(text: str, name: Name) -> bool:
-    """Say whether a name calls the person spoken to ("Hey Mel,")."""
+    """Tell whether a name calls the person spoken to ("Hey Mel,")."""
     before = text[max(0, name.start - 12) : name.start]
     return not name.quoted and bool(_ADDRESSED.search(before)) and bool(_AFTER_ADDRESS.match(text, name.end))
 
@@ -113,7 +113,7 @@ def _is_title(title: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def hollow(phrase: str) -> bool:
-    """Say whether ``phrase`` is made of function words only ("That", "I don't")."""
+    """Tell whether ``phrase`` is made of function words only ("That", "I don't")."""
     return not content_tokens(phrase.replace("'", " ").replace("\u2019", " "))
 
 
@@ -157,7 +157,7 @@ def _run_end(text: str, words: _Words, first: int) -> int | None:
 
 
 def _stops(text: str, words: _Words, index: int) -> bool:
-    """Say whether a full stop before the word ends a sentence and not an initial ("J. K. Rowling")."""
+    """Tell whether a full stop before the word ends a sentence and not an initial ("J. K. Rowling")."""
     before = words[index - 1]
     return text[before[1]] == "." and not (len(before[2]) <= 3 and before[2].isupper())  # noqa: PLR2004 - "J.K"
 
@@ -183,7 +183,7 @@ def _nameless(word: str) -> bool:
 
 
 def _opens(words: _Words, inside: set[str], text: str) -> bool:
-    """Say whether the first word has its capital from the beginning of the sentence only."""
+    """Tell whether the first word has its capital from the beginning of the sentence only."""
     word, end = words[0][2], words[0][1]
     if word in inside or word.isupper() or any(char.isdigit() for char in word):
         return False

@@ -8,6 +8,9 @@ from functools import lru_cache
 from stages.text.sentences import sentence_bounds
 from stages.text.tokens import content_tokens, words
 
+_CACHED = 40
+"""Characters of a word worth keeping: runs of unspaced scripts come whole and seldom twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -42,7 +45,3 @@ def _cached(word: str) -> tuple[str, ...]:
 def tokens_of(word: str) -> tuple[str, ...]:
     """Return the content tokens of a word: its stem, or bigrams of an unspaced script; none of "don't"."""
     return _cached(word) if len(word) <= _CACHED else tuple(content_tokens(word))
-
-
-_CACHED = 40
-"""Characters of a word worth keeping: runs of unspaced scripts come whole and seldom twice."""

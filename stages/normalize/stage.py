@@ -10,9 +10,8 @@ from schemas.control import Control, Passed
 from schemas.header import Header
 from schemas.normalized import Normalized, Piece
 from schemas.numbered import Numbered
-from schemas.space import Space
 from schemas.turn import Speaker, Turn
-from stages.contract import Duplicate, Emit, Reject
+from stages.contract import Decision, Emit, Reject, Stage
 from stages.normalize.clean import clean, cleaned_turn, full_text, is_blank
 from stages.normalize.identity import Former, digest, former_of, judge, text_digest
 from stages.normalize.mentions import Nearby, mentions
@@ -31,11 +30,9 @@ _SCOPE = 20_000
 """Characters in which things and mentions are looked for: what a person says. A document names too many things for a
 "that book" to be certain, and looking among all of them would take quadratic time."""
 
-Decision = Emit[Normalized | Passed, NormalizeState] | Duplicate | Reject
-
 
 @dataclass(frozen=True, slots=True)
-class Normalize:
+class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
     """Cleans a turn, knows repeats and revisions, and parses what it says, by rules.
 
     ``max_text`` bounds the cleaned text with its captions, in characters.
@@ -46,10 +43,6 @@ class Normalize:
     max_text: int = 1_000_000
 
     name: ClassVar[str] = "normalize"
-
-    def initial(self, space: Space) -> NormalizeState:  # noqa: ARG002 - the contract's signature: all spaces begin alike
-        """Return the state of a space that has seen nothing."""
-        return NormalizeState()
 
     def restore(self, parts: Mapping[str, bytes]) -> NormalizeState:
         """Return the state that was cut into ``parts``.
@@ -69,7 +62,7 @@ class Normalize:
         texts = [(turn.speaker, full_text(turn)) for turn in turns if self._fault(turn) is None]
         await self.embedder.embed([spoken(who, span.of(text)) for who, text in texts for span in cut(text)])
 
-    async def decide(self, message: Numbered, state: NormalizeState) -> Decision:
+    async def decide(self, message: Numbered, state: NormalizeState) -> Decision[Normalized | Passed, NormalizeState]:
         """Return the normalized turn; a repeat is a duplicate, a blank, over-long or conflicting turn is refused.
 
         Raises:

@@ -9,13 +9,16 @@ from typing import Self
 from stages.contract import WINDOW
 from stages.normalize.mentions import Nearby
 from stages.normalize.things import Thing
-from stages.ring import PlacedModel, Ring
+from stages.ring import CHUNK, PlacedModel, Ring, part_start
 
 NEIGHBOURS = 10
 """Positions back in which a "that book" is looked for: further off, people say the name again."""
 
 _NAMED_BYTES = 380
 """Bytes of names a turn, of the 500 that a state may hold."""
+
+_CHUNK = 2
+"""Turns a part of those with their names: a turn writes one and a half of them on average."""
 
 
 class Seen(PlacedModel):
@@ -43,7 +46,7 @@ class NormalizeState:
 
     def parts(self) -> Mapping[str, bytes]:
         """Cut both rings into parts."""
-        return {**self.seen.parts("seen"), **self.named.parts("named")}
+        return {**self.seen.parts("seen"), **self.named.parts("named", _CHUNK)}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -71,8 +74,8 @@ class NormalizeState:
         named = Named(position=seen.position, turn_id=turn_id, session=session, things=_bounded(things))
         return replace(
             self,
-            seen=self.seen.push(seen, keep_from=seen.position + 1 - WINDOW),
-            named=self.named.push(named, keep_from=seen.position + 1 - NEIGHBOURS),
+            seen=self.seen.push(seen, keep_from=part_start(seen.position + 1 - WINDOW, CHUNK)),
+            named=self.named.push(named, keep_from=part_start(seen.position + 1 - NEIGHBOURS, _CHUNK)),
         )
 
 

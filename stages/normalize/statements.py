@@ -49,23 +49,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _REASON_TRIGGERS = (
-    *("because", "so that", "in order", "due to", "thanks to", "why", "the reason", "on account", "since", "porque"),
-    *(
-        "ya que",
-        "parce que",
-        "puisque",
-        "weil",
-        "perché",
-        "omdat",
-        "потому",
-        "поскольку",
-        "因为",
-        "因為",
-        "由于",
-        "由於",
-    ),
-    *("からです", "ので", "なぜなら", "왜냐하면", "때문에", "لأن", "क्योंकि"),
-)
+    "because|so that|in order|due to|thanks to|why|the reason|on account|since|porque|ya que|parce que|"
+    "puisque|weil|perché|omdat|потому|поскольку|因为|因為|由于|由於|からです|ので|なぜなら|왜냐하면|때문에|لأن|क्योंकि"
+).split("|")
 """One of these is in every cue: most turns give no reason, and are done with these."""
 
 _CUES_BEHIND = frozenset({"からです", "ので", "때문에"})
@@ -95,7 +81,7 @@ _ORDER = re.compile(
 
 
 def is_question(sentence: str) -> bool:
-    """Say whether a sentence asks. A Greek question mark counts, a semicolon inside does not."""
+    """Tell whether a sentence asks. A Greek question mark counts, a semicolon inside does not."""
     return _QUESTION.search(sentence[-8:]) is not None or _ASKING.match(sentence[:_LONGEST]) is not None
 
 

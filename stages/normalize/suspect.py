@@ -39,24 +39,11 @@ _PATTERNS = (
 _SUSPECT = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE | re.MULTILINE)
 
 _TRIGGERS = (
-    *(
-        "ignor",
-        "disregard",
-        "forget",
-        "overrid",
-        "bypass",
-        "remember",
-        "stor",
-        "sav",
-        "record",
-        "memori",
-        "note",
-        "obey",
-    ),
-    *("believe", "treat", ":", "|", "inst]", "sys", "assistant", "endoftext", "im_", "as the", "as your", "as an"),
-    *("you are", "you're", "act as", "pretend", "prompt", "instruction", "from now on", "olvida", "omite", "oublie"),
-    *("vergiss", "missachte", "игнорируй", "забудь", "忽略", "无视", "無視", "忘", "무시", "잊", "تجاهل", "انس"),
-)
+    "ignor,disregard,forget,overrid,bypass,remember,stor,sav,record,memori,note,obey,believe,treat,:,|,"
+    "inst],sys,assistant,endoftext,im_,as the,as your,as an,you are,you're,act as,pretend,prompt,"
+    "instruction,from now on,olvida,omite,oublie,vergiss,missachte,игнорируй,забудь,忽略,无视,無視,忘,무시,잊,"
+    "تجاهل,انس"
+).split(",")
 """One of these is in every phrase that a pattern matches: looking for them costs 3 µs, the patterns 0.2 ms."""
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -64,7 +51,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
 def is_suspect(text: str) -> bool:
-    """Say whether ``text`` holds a phrase that gives the system instructions. Several languages, lightly."""
+    """Tell whether ``text`` holds a phrase that gives the system instructions. Several languages, lightly."""
     shown = text if text.isascii() else _INVISIBLE.sub("", text).replace("\u2019", "'")
     lowered = shown.lower()
     return any(trigger in lowered for trigger in _TRIGGERS) and _SUSPECT.search(shown) is not None

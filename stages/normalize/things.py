@@ -141,5 +141,5 @@ def _unnamed(text: str) -> list[Thing]:
 
 
 def _is_named(thing: Thing, named: Sequence[Thing]) -> bool:
-    """Say whether the turn names the thing itself: one of its class, or a title that may be of it."""
+    """Tell whether the turn names the thing itself: one of its class, or a title that may be of it."""
     return any(fits(thing.kind, other.kind) for other in named)

@@ -16,6 +16,9 @@ _NAME_WEIGHT = 3
 """A word of a name counts as often again as this: names tell turns apart."""
 
 _TOPIC_WORDS = 3
+_WORD = 40
+"""Words of a topic, and characters of one; an unspaced script gives bigrams."""
+
 _SUMMARY = 240
 """Characters of a summary: path summaries hold several in 500 bytes."""
 
@@ -64,10 +67,6 @@ def _topic(ranked: Sequence[str], sentences: Sequence[Sentence]) -> str:
         if not open_:
             break
     return " ".join(word[:_WORD] for word in chosen)
-
-
-_WORD = 40
-"""Characters of a word of a topic; an unspaced script gives bigrams."""
 
 
 def _summary(text: str, speaker: str, sentences: Sequence[Sentence], weights: Counter[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Self
 from schemas.memory import RecordRow
 from stages.ports import Found, Search
 from stages.recall.pool import Candidate
-from stages.recall.retrieve import View
+from stages.recall.retrieve import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Bodies:
     ends: Mapping[str, datetime]
 
     @classmethod
-    async def read(cls, search: Search, view: View, candidates: Sequence[Candidate], *, timely: bool) -> Self:
+    async def read(cls, search: Search, scope: Scope, candidates: Sequence[Candidate], *, timely: bool) -> Self:
         """Read the records shown and the best items, since keys are theirs; where time counts, the turns' own too.
 
         Raises:
@@ -31,20 +31,20 @@ class Bodies:
         wanted = [one.shown for one in candidates] + [one.item for one in candidates if one.item is not None]
         if timely:
             wanted += [one.own for one in candidates if one.own is not None]
-        read = await search.fetch(view.space, view.as_of, list(dict.fromkeys(wanted)))
-        found = [one for one in read if view.shows(one.record)]
-        ends = await _ends(search, view, found) if timely else {}
+        read = await search.fetch(scope.space, scope.as_of, list(dict.fromkeys(wanted)))
+        found = [one for one in read if scope.shows(one.record)]
+        ends = await _ends(search, scope, found) if timely else {}
         left = frozenset(one.record.id for one in found if one.left is not None)
         return cls({one.record.id: one.record for one in found}, left, ends)
 
 
-async def _ends(search: Search, view: View, found: Sequence[Found]) -> dict[str, datetime]:
+async def _ends(search: Search, scope: Scope, found: Sequence[Found]) -> dict[str, datetime]:
     """Return when a changed record's time ends: at its successor's start."""
     successors = {one.record.id: one.changed[1] for one in found if one.changed is not None}
     if not successors:
         return {}
-    read = await search.fetch(view.space, view.as_of, list(dict.fromkeys(successors.values())))
-    starts = {one.record.id: _start(one.record) for one in read if view.shows(one.record)}
+    read = await search.fetch(scope.space, scope.as_of, list(dict.fromkeys(successors.values())))
+    starts = {one.record.id: _start(one.record) for one in read if scope.shows(one.record)}
     return {name: starts[successor] for name, successor in successors.items() if successor in starts}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from schemas.memory import RecordRow
 from stages.ports import Found, Search
-from stages.recall.retrieve import View
+from stages.recall.retrieve import Scope
 
 _STEPS = 4
 """Changes of changes that are followed; one more round of reads each, and there seldom is a second."""
@@ -26,24 +26,24 @@ class Changes:
     def note(self, items: Sequence[Found], *, brief: bool = False) -> str:
         """Return what is to be said with a turn of these items: a line for each record that replaced one of them.
 
-        It says whether the item was changed (it held until then) or corrected (it never did). A record that rests on
+        It says whether the item was changed (it held until then) or corrected (it never did). A record of
         the same turn (merged, or of a revision) supersedes nothing that the turn says. ``brief``: without its text.
         """
         lines: dict[str, str] = {}
         for item in items:
             row = self.newest.get(item.record.id)
-            if row is not None and item.record.provenance[0] not in row.provenance:
+            if row is not None and item.record.provenance[0] != row.provenance[0]:
                 lines.setdefault(row.id, _line("changed" if item.changed else "corrected", row, brief=brief))
         return "".join(lines.values())
 
 
 def _line(what: str, row: RecordRow, *, brief: bool) -> str:
-    where = f"{what} {row.at:%Y-%m-%d}, {', '.join(row.provenance)}"
+    where = f"{what} {row.at:%Y-%m-%d}, {row.provenance[0]}"
     return f" [{where}]" if brief else f"\n[{where}: {row.text}]"
 
 
-async def changes(search: Search, view: View, items: Sequence[Found]) -> Changes:
-    """Follow the changes and corrections of ``items`` to the records that hold as of the view's position.
+async def changes(search: Search, scope: Scope, items: Sequence[Found]) -> Changes:
+    """Follow the changes and corrections of ``items`` to the records that hold as of the position of ``scope``.
 
     Raises:
         Unavailable: if the index does not answer.
@@ -56,8 +56,8 @@ async def changes(search: Search, view: View, items: Sequence[Found]) -> Changes
         after |= open_
         if not wanted:
             break
-        found = await search.fetch(view.space, view.as_of, wanted)
-        rows |= {one.record.id: one.record for one in found if one.until > view.as_of and view.shows(one.record)}
+        found = await search.fetch(scope.space, scope.as_of, wanted)
+        rows |= {one.record.id: one.record for one in found if one.until > scope.as_of and scope.shows(one.record)}
         open_ = _successors(found)
     ends = {name: _end(after, rows, name) for name in after}
     return Changes({name: row for name, row in ends.items() if row is not None})

@@ -13,7 +13,7 @@ from stages.ports import Found, Search
 from stages.recall.changes import Changes, changes
 from stages.recall.pool import Candidate, ranked
 from stages.recall.rank import chosen, turn_ids
-from stages.recall.retrieve import ITEMS, TURNS, View
+from stages.recall.retrieve import ITEMS, TURNS, Scope
 from stages.recall.scale import UNIT
 
 _ROWS_A_TURN = 20
@@ -29,17 +29,17 @@ class Around:
     changes: Changes
 
     @classmethod
-    async def read(cls, search: Search, view: View, turns: Sequence[str]) -> Self:
+    async def read(cls, search: Search, scope: Scope, turns: Sequence[str]) -> Self:
         """Read what rests on ``turns``.
 
         Raises:
             Unavailable: if the index does not answer.
         """
-        where = replace(view.where(TURNS | ITEMS), turn_ids=frozenset(turns), closed_too=True)
+        where = replace(scope.where(TURNS | ITEMS), turn_ids=frozenset(turns), closed_too=True)
         found = await search.matching(where, _ROWS_A_TURN * len(turns)) if turns else []
         items = [one for one in found if one.record.kind in ITEMS]
-        marks = await changes(search, view, items)
-        return cls(_own(found, view.as_of), _by_turn(items), marks)
+        marks = await changes(search, scope, items)
+        return cls(_own(found, scope.as_of), _by_turn(items), marks)
 
     def note(self, turn_id: str, *, brief: bool = False) -> str:
         """Return what is to be said with a turn: which items of it something replaced."""
@@ -93,7 +93,7 @@ def _above(one: Candidate, other: Candidate) -> Candidate:
 
 
 async def to_hits(
-    search: Search, view: View, candidates: Sequence[Candidate], bodies: Mapping[str, RecordRow], k: int
+    search: Search, scope: Scope, candidates: Sequence[Candidate], bodies: Mapping[str, RecordRow], k: int
 ) -> tuple[Hit, ...]:
     """Return the hits of the first ``k`` distinct turns among ranked candidates.
 
@@ -101,7 +101,7 @@ async def to_hits(
         Unavailable: if the index does not answer.
     """
     first = chosen(candidates, bodies, k)
-    around = await Around.read(search, view, [one.turn_id for one in first])
+    around = await Around.read(search, scope, [one.turn_id for one in first])
     order, shown = under_successors(first, around, bodies)
     return tuple(_hit(one, shown[one.shown], around) for one in chosen(order, shown, k))
 

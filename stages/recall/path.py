@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from schemas.localized import Placement, Rule
 from schemas.memory import RecordRow, TurnDetail
 from stages.ports import Search
-from stages.recall.retrieve import TURNS, View
+from stages.recall.retrieve import TURNS, Scope
 
 _READ = 128
 """Newest turns of a branch that are read: more than 60 % of a budget of 4,000 tokens can hold, summaries included."""
@@ -35,7 +35,7 @@ class Stretch:
     turns: tuple[PathTurn, ...]
 
 
-async def read_path(search: Search, view: View, placement: Placement) -> tuple[Stretch, ...]:
+async def read_path(search: Search, scope: Scope, placement: Placement) -> tuple[Stretch, ...]:
     """Return the interactions from the parent up to the root, nearest first; two close branches take turns.
 
     Nothing for a new root. A branch longer than what is read is cut at its old end.
@@ -45,10 +45,10 @@ async def read_path(search: Search, view: View, placement: Placement) -> tuple[S
     """
     if placement.rule is Rule.NEW_ROOT or placement.parent_turn_id is None:
         return ()
-    rival = await _rival(search, view, placement)
+    rival = await _rival(search, scope, placement)
     tips = [placement.parent_turn_id, *([rival.provenance[0]] if rival else [])]
     branches = {placement.branch, *([rival.branch] if rival and rival.branch is not None else [])}
-    turns = _turns(await _rows(search, view, frozenset(branches)))
+    turns = _turns(await _rows(search, scope, frozenset(branches)))
     paths = [_path(turns, tip) for tip in tips]
     return tuple(dict.fromkeys(one for one in chain(*zip_longest(*paths)) if one is not None))
 
@@ -58,18 +58,18 @@ def turns_of(path: Iterable[Stretch]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.detail.turn_id for stretch in path for turn in stretch.turns))
 
 
-async def _rival(search: Search, view: View, placement: Placement) -> RecordRow | None:
+async def _rival(search: Search, scope: Scope, placement: Placement) -> RecordRow | None:
     """Return the first runner-up close to the choice, if it lies in another branch."""
     least = None if placement.score is None else placement.score - _CLOSE
     close = [one for one in placement.runners_up if least is not None and one.score >= least]
     if not close:
         return None
-    found = await search.matching(replace(view.where(TURNS), turn_ids=frozenset({close[0].turn_id})), 1)
+    found = await search.matching(replace(scope.where(TURNS), turn_ids=frozenset({close[0].turn_id})), 1)
     return next((one.record for one in found if one.record.branch != placement.branch), None)
 
 
-async def _rows(search: Search, view: View, branches: frozenset[int]) -> list[RecordRow]:
-    found = await search.matching(replace(view.where(TURNS), branches=branches), _READ * len(branches))
+async def _rows(search: Search, scope: Scope, branches: frozenset[int]) -> list[RecordRow]:
+    found = await search.matching(replace(scope.where(TURNS), branches=branches), _READ * len(branches))
     return [one.record for one in found]
 
 

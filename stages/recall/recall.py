@@ -17,7 +17,7 @@ from stages.recall.hits import Around, to_hits
 from stages.recall.path import read_path, turns_of
 from stages.recall.pool import Hits, pooled
 from stages.recall.rank import Evidence
-from stages.recall.retrieve import Retriever, View, asked_at, seen
+from stages.recall.retrieve import Retriever, Scope, asked_at, seen
 from stages.text.times import resolve_times
 
 _BOOSTED = 2
@@ -60,8 +60,8 @@ class Recall:
         Raises:
             Unavailable: if the index or a model does not answer.
         """
-        view = await seen(self.search, space, question)
-        hits = await self._hits(view, question) if view.as_of >= 0 else ()
+        scope = await seen(self.search, space, question)
+        hits = await self._hits(scope, question) if scope.as_of >= 0 else ()
         return Recalled(id=question.id, hits=hits, stale=standing.stale, behind=standing.behind, took_ms=0.0)
 
     async def context(self, space: Space, asked: ContextInput, budget: int) -> Bundle:
@@ -75,45 +75,45 @@ class Recall:
             msg = f"{space}: a bundle needs a localizer and a budget of at least one token, got {budget}"
             raise ValueError(msg)
         question = Question(question=asked.text, asker=asked.speaker, asked_at=asked.at, k=_ACROSS)
-        view = await seen(self.search, space, question)
-        at = await asked_at(self.search, view, question)
+        scope = await seen(self.search, space, question)
+        at = await asked_at(self.search, scope, question)
         placement = await self.localizer.locate(space, asked.text, asked.speaker, at)
         question = question.model_copy(update={"asked_at": at})
-        path, hits = await gather(read_path(self.search, view, placement), self._hits(view, question, placement))
-        around = await Around.read(self.search, view, turns_of(path))
+        path, hits = await gather(read_path(self.search, scope, placement), self._hits(scope, question, placement))
+        around = await Around.read(self.search, scope, turns_of(path))
         return assemble(asked.id, placement, Told(path, around), hits, budget)
 
-    async def _hits(self, view: View, question: Question, placement: Placement | None = None) -> tuple[Hit, ...]:
-        found, placed, sought = await self._found(view, question, placement)
-        candidates = pooled(found, _first(question.k, timely=bool(sought)), view.windowless)
-        bodies = await Bodies.read(self.search, view, candidates, timely=bool(sought))
+    async def _hits(self, scope: Scope, question: Question, placement: Placement | None = None) -> tuple[Hit, ...]:
+        found, placed, sought = await self._found(scope, question, placement)
+        candidates = pooled(found, _first(question.k, timely=bool(sought)), scope.windowless)
+        bodies = await Bodies.read(self.search, scope, candidates, timely=bool(sought))
         order = Evidence(question, sought, placed, bodies).rank(candidates)
-        return await to_hits(self.search, view, order, bodies.rows, question.k)
+        return await to_hits(self.search, scope, order, bodies.rows, question.k)
 
     async def _found(
-        self, view: View, question: Question, placement: Placement | None
+        self, scope: Scope, question: Question, placement: Placement | None
     ) -> tuple[list[Hits], Placement | None, list[Sought]]:
         """Embed the question, then search; to search by words meanwhile takes 2 ms longer where both share a process.
 
         It is localized after its embedding, when its vector is known to the cache.
         """
-        retriever = Retriever(self.search, view, question)
+        retriever = Retriever(self.search, scope, question)
         vector = await self.embedder.embed_query(question.question)
         by_words, by_sense = await gather(retriever.by_words(), retriever.by_sense(vector))
-        at = await asked_at(self.search, view, question)
-        placed = await self._placed(view, question, at, placement or view.placement)
+        at = await asked_at(self.search, scope, question)
+        placed = await self._placed(scope, question, at, placement or scope.placement)
         return [*by_words, *by_sense], placed, _sought(question, at)
 
     async def _placed(
-        self, view: View, question: Question, at: datetime | None, known: Placement | None
+        self, scope: Scope, question: Question, at: datetime | None, known: Placement | None
     ) -> Placement | None:
         """Return ``known``, else where the question hangs if its asker said it next.
 
         A question that nobody of the space asks resumes nothing there; the forest of an earlier position is not kept.
         """
-        if known is not None or self.localizer is None or question.asker is None or not view.is_now:
+        if known is not None or self.localizer is None or question.asker is None or not scope.is_now:
             return known
-        return await self.localizer.locate(view.space, question.question, question.asker, at)
+        return await self.localizer.locate(scope.space, question.question, question.asker, at)
 
 
 def _sought(question: Question, at: datetime | None) -> list[Sought]:

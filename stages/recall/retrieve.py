@@ -34,7 +34,7 @@ _PIECES = 128
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Scope:
     """What of a space a question may see: everything up to a position, less the turn that asks.
 
     ``is_now``: nothing is known beyond it, so that the forest of the present is the one that the question meets.
@@ -82,16 +82,16 @@ class View:
         return self.without not in row.provenance
 
 
-async def seen(search: Search, space: Space, question: Question) -> View:
-    """Return the view of a question: as of its own position if it has one, never beyond what is all there."""
+async def seen(search: Search, space: Space, question: Question) -> Scope:
+    """Return the scope of a question: as of its own position if it has one, never beyond what is all there."""
     last = await search.watermark(space)
     as_of = last if question.as_of is None else min(question.as_of, last)
-    view = View(space, as_of, question.for_turn, is_now=as_of == last)
+    scope = Scope(space, as_of, question.for_turn, is_now=as_of == last)
     if question.for_turn is None:
-        return view
-    where = replace(view.where(TURNS), turn_ids=frozenset({question.for_turn}), closed_too=True)
+        return scope
+    where = replace(scope.where(TURNS), turn_ids=frozenset({question.for_turn}), closed_too=True)
     newest_first = [one.record for one in await search.matching(where, _PIECES)]
-    return replace(view, asking=next((row for row in newest_first if row.turn is not None), None))
+    return replace(scope, asking=next((row for row in newest_first if row.turn is not None), None))
 
 
 def _limits(k: int) -> tuple[int, int]:
@@ -106,7 +106,7 @@ class Retriever:
     """
 
     search: Search
-    view: View
+    scope: Scope
     question: Question
 
     async def by_words(self) -> list[Hits]:
@@ -114,8 +114,8 @@ class Retriever:
         asked = [*tokens(self.question.question), *await self._asker_tokens()]
         limits = _limits(self.question.k)
         found = await gather(
-            self.search.sparse(self.view.where(OWN), asked, limits[0]),
-            self.search.sparse(self.view.where(WINDOWS), asked, limits[1]),
+            self.search.sparse(self.scope.where(OWN), asked, limits[0]),
+            self.search.sparse(self.scope.where(WINDOWS), asked, limits[1]),
         )
         complete = [len(matches) < limit for matches, limit in zip(found, limits, strict=True)]
         own, windows = map(self._admitted, found)
@@ -125,14 +125,14 @@ class Retriever:
         """Return what is near the question's vector: own records, then windows."""
         limits = _limits(self.question.k)
         found = await gather(
-            self.search.dense(self.view.where(OWN), vector, limits[0]),
-            self.search.dense(self.view.where(WINDOWS), vector, limits[1]),
+            self.search.dense(self.scope.where(OWN), vector, limits[0]),
+            self.search.dense(self.scope.where(WINDOWS), vector, limits[1]),
         )
         own, windows = map(self._admitted, found)
         return [Hits("dense", own), Hits("dense", windows, instead=2)]
 
     def _admitted(self, matches: Sequence[Match]) -> Sequence[Match]:
-        return matches if self.view.without is None else [one for one in matches if self.view.admits(one)]
+        return matches if self.scope.without is None else [one for one in matches if self.scope.admits(one)]
 
     async def _asker_tokens(self) -> Sequence[str]:
         """Return the asker's name as words: "my sister" is said of them by name in items and windows.
@@ -142,16 +142,16 @@ class Retriever:
         asker = self.question.asker
         if asker is None or not speaks_of_self(self.question.question):
             return []
-        newest = await self.search.matching(replace(self.view.where(TURNS), owners=frozenset({asker})), 1)
+        newest = await self.search.matching(replace(self.scope.where(TURNS), owners=frozenset({asker})), 1)
         speaker = newest[0].record.speaker if newest else None
         return tokens(speaker.label) if speaker and speaker.label.casefold() != speaker.role else []
 
 
-async def asked_at(search: Search, view: View, question: Question) -> datetime | None:
+async def asked_at(search: Search, scope: Scope, question: Question) -> datetime | None:
     """Return when the question is asked: as told, else with its own turn, else at the last turn seen, if any."""
     if question.asked_at is not None:
         return question.asked_at
-    if view.asking is not None:
-        return view.asking.at
-    newest = await search.matching(view.where(TURNS), 1)
+    if scope.asking is not None:
+        return scope.asking.at
+    newest = await search.matching(scope.where(TURNS), 1)
     return newest[0].record.at if newest else None

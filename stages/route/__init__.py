@@ -1,4 +1,12 @@
-"""route: what new evidence does to memory (AdaMem 3.2, B.3); leaves as rows."""
+"""``route``: what new evidence does to memory (AdaMem 3.2, B.3); leaves as rows.
+
+``turn`` gathers what a turn writes at its own position: its ``records``, the ``edges`` of the graph (with their
+``strengths``), its topic (``topics``), what its corrections close, and what a revision takes back (``revision``). The
+turn then joins ``working`` memory. What leaves that goes through the ``routers``: each item is compared (as
+``evidence``) with the older ones of its key (``targets``: memory as of W events ago, and what the state ``kept``
+since), and the ``rules`` say whether it updates one, supports one, or just adds. ``ids`` names records; ``chain``
+counts the windows that ``commit`` writes.
+"""
 
 from stages.route.stage import Route
 from stages.route.state import RouteState

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stages.packed import Packed
-
-CHAIN = 32
-"""Turns whose windows can come back after a revision; ``stages.commit.state.TURNS`` is the same number."""
+from stages.shown import lasting, placed
 
 
 class Shown(Packed):
@@ -19,30 +15,23 @@ class Shown(Packed):
 
 
 class Chain(Packed):
-    """The last turns in the order of their places, as ``commit`` counts them (its state says which windows it writes).
+    """The last turns in the order of their places, as positions of the events that brought them.
 
-    ``turns`` are the positions of the events that brought them.
+    ``weights`` are their ``stages.shown.weight``; ``lost`` says that there were turns before them. ``commit`` keeps the
+    same turns with their texts.
     """
 
     turns: tuple[int, ...] = ()
+    weights: tuple[int, ...] = ()
+    lost: bool = False
 
-    def placed(self, position: int, revises: int | None) -> tuple[Chain, tuple[Shown, ...]]:
+    def placed(self, position: int, weight: int, revises: int | None) -> tuple[Chain, tuple[Shown, ...]]:
         """Return the chain with the turn of ``position`` in its place, and the windows that are written with it."""
-        order = list(self.turns)
-        at = order.index(revises) if revises in order else None
-        if at is None or (len(order) == CHAIN and at < 2):  # noqa: PLR2004 - its two predecessors
-            return self._appended(position, revises)
-        order[at] = position
-        around = ((at - 1, 1), (at, 0), (at + 1, 2))
-        shown = (_shown(order, n, position, ordinal) for n, ordinal in around if 0 <= n < len(order) - 1)
-        return Chain(turns=tuple(order)), tuple(shown)
-
-    def _appended(self, position: int, revises: int | None) -> tuple[Chain, tuple[Shown, ...]]:
-        standing = [turn for turn in self.turns if turn != revises]
-        order = [*standing, position][-CHAIN:]
-        made = (_shown(order, len(order) - 2, standing[-1], 0),) if standing else ()
-        return Chain(turns=tuple(order)), made
-
-
-def _shown(order: Sequence[int], at: int, event: int, ordinal: int) -> Shown:
-    return Shown(event=event, ordinal=ordinal, turns=tuple(order[max(0, at - 1) : at + 2]))
+        order, _, due = placed(self.turns, position, revises, lost=self.lost)
+        shown = (
+            Shown(event=one.event, ordinal=one.ordinal, turns=order[max(0, one.at - 1) : one.at + 2]) for one in due
+        )
+        known = {**dict(zip(self.turns, self.weights, strict=True)), position: weight}
+        weights = tuple(known[turn] for turn in order)
+        gone = len(order) - lasting(weights)
+        return Chain(turns=order[gone:], weights=weights[gone:], lost=self.lost or gone > 0), tuple(shown)

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.extracted import Extracted, ItemKind
-from schemas.header import record_id
 from schemas.memory import EdgeRow, EdgeType, RecordKind
-from schemas.space import Space
-from stages.ports import Filter
 from stages.route import strengths
-from stages.route.evidence import Evidence, person
+from stages.route.evidence import Evidence
+from stages.route.ids import person, turn_record_id
 from stages.route.kept import kind_of, of_its_speaker
-from stages.route.records import TURN
-from stages.route.state import Known, short
+from stages.route.state import Known
 from stages.route.targets import Reader
 from stages.route.topics import Topic
+from stages.stored import short
+
+_TEMPORAL = {
+    EdgeType.SPEAKER_NEXT: strengths.SPEAKER_NEXT,
+    EdgeType.SPEAKER_PREVIOUS: strengths.SPEAKER_PREVIOUS,
+    EdgeType.NEXT: strengths.NEXT,
+    EdgeType.PREVIOUS: strengths.PREVIOUS,
+}
+
+_FEW = 16
+"""Records read of second antecedents: a turn addresses few people, and most turns have one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +35,11 @@ class Weaver:
     extracted: Extracted
 
     @property
-    def _space(self) -> Space:
-        return self.reader.space
-
-    @property
     def _own(self) -> str:
         return self._turn(self.reader.position)
 
     def _turn(self, position: int) -> str:
-        return record_id(self._space, position, TURN)
-
-    def _edge(self, source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
-        return EdgeRow(
-            space=self._space,
-            source=source,
-            target=target,
-            type=kind,
-            strength=strength,
-            since=self.reader.position,
-        )
+        return turn_record_id(self.reader.space, position)
 
     async def all(self, items: Sequence[Evidence], topic: Topic | None) -> list[EdgeRow]:
         """Return the edges of the turn, each at most once, in a fixed order."""
@@ -60,16 +54,16 @@ class Weaver:
 
     def _items(self, items: Sequence[Evidence]) -> Iterator[EdgeRow]:
         for item in items:
-            yield self._edge(self._own, item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])
+            yield self.reader.edge(self._own, item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])
         for fact in (one for one in items if one.kind is ItemKind.FACT):
             for event in (one for one in items if one.kind is ItemKind.EVENT):
-                yield self._edge(fact.id, event.id, EdgeType.SUPPORTS, strengths.FACT_EVENT)
+                yield self.reader.edge(fact.id, event.id, EdgeType.SUPPORTS, strengths.FACT_EVENT)
         attributes = [one for one in items if one.kind is ItemKind.ATTRIBUTE]
         before = {owner: self._last_attribute(owner) for owner in {one.key.owner for one in attributes}}
         for item in attributes:
             known = before[item.key.owner]
             if known is not None:
-                yield self._edge(item.id, known, EdgeType.SPEAKER_RELATED, strengths.SPEAKER_RELATED)
+                yield self.reader.edge(item.id, known, EdgeType.SPEAKER_RELATED, strengths.SPEAKER_RELATED)
 
     def _last_attribute(self, owner: str) -> str | None:
         """Return the last attribute known of a person before this turn."""
@@ -82,7 +76,7 @@ class Weaver:
 
     def _topic(self, topic: Topic | None) -> Iterator[EdgeRow]:
         if topic is not None:
-            yield self._edge(self._own, topic.record, EdgeType.MENTIONS, strengths.MENTIONS)
+            yield self.reader.edge(self._own, topic.record, EdgeType.MENTIONS, strengths.MENTIONS)
 
     def _speaker(self, topic: Topic | None) -> Iterator[EdgeRow]:
         """Yield the edges to the same speaker's last turn, and to their last one on this topic."""
@@ -95,7 +89,7 @@ class Weaver:
         same = [known for known in own if topic is not None and known.topic == topic.name]
         if same:
             target = self._turn(same[-1].position)
-            yield self._edge(self._own, target, EdgeType.SAME_TOPIC, strengths.SAME_TOPIC)
+            yield self.reader.edge(self._own, target, EdgeType.SAME_TOPIC, strengths.SAME_TOPIC)
 
     def _from_queue(self, speaker: str) -> Iterator[EdgeRow]:
         """Yield the edges to a speaker's last turn that is older than the ring, in working memory still."""
@@ -103,8 +97,8 @@ class Weaver:
         if last is not None and last <= self.reader.as_of and last != self._revises:
             forward = strengths.across(strengths.SPEAKER_NEXT, same_branch=False)
             backward = strengths.across(strengths.SPEAKER_PREVIOUS, same_branch=False)
-            yield self._edge(self._turn(last), self._own, EdgeType.SPEAKER_NEXT, forward)
-            yield self._edge(self._own, self._turn(last), EdgeType.SPEAKER_PREVIOUS, backward)
+            yield self.reader.edge(self._turn(last), self._own, EdgeType.SPEAKER_NEXT, forward)
+            yield self.reader.edge(self._own, self._turn(last), EdgeType.SPEAKER_PREVIOUS, backward)
 
     def _sequence(self) -> Iterator[EdgeRow]:
         standing = self._standing()
@@ -123,8 +117,8 @@ class Weaver:
         same = earlier.branch == self.extracted.localized.placement.branch
         other = self._turn(earlier.position)
         ahead, back = _TEMPORAL[forward], _TEMPORAL[backward]
-        yield self._edge(other, self._own, forward, strengths.across(ahead, same_branch=same))
-        yield self._edge(self._own, other, backward, strengths.across(back, same_branch=same))
+        yield self.reader.edge(other, self._own, forward, strengths.across(ahead, same_branch=same))
+        yield self.reader.edge(self._own, other, backward, strengths.across(back, same_branch=same))
 
     async def _forest(self) -> list[EdgeRow]:
         placement = self.extracted.localized.placement
@@ -132,8 +126,8 @@ class Weaver:
         parents += await self._others(placement.other_parents)
         edges = list[EdgeRow]()
         for parent in parents:
-            edges.append(self._edge(self._own, parent, EdgeType.CONTINUES, strengths.CONTINUES))
-            edges.append(self._edge(parent, self._own, EdgeType.CONTINUED_BY, strengths.CONTINUED_BY))
+            edges.append(self.reader.edge(self._own, parent, EdgeType.CONTINUES, strengths.CONTINUES))
+            edges.append(self.reader.edge(parent, self._own, EdgeType.CONTINUED_BY, strengths.CONTINUED_BY))
         return edges
 
     async def _others(self, turn_ids: Sequence[str]) -> list[str]:
@@ -145,21 +139,8 @@ class Weaver:
         return [self._turn(position) for position in positions if position is not None]
 
     async def _stored(self, turn_ids: Sequence[str]) -> dict[str, int]:
-        if not turn_ids or self.reader.as_of < 0:
+        if not turn_ids:
             return {}
-        where = Filter(
-            space=self._space,
-            as_of=self.reader.as_of,
-            kinds=frozenset({RecordKind.TURN}),
-            turn_ids=frozenset(turn_ids),
-        )
-        found = await self.reader.history.matching(where, 16)
+        where = replace(self.reader.where(RecordKind.TURN), turn_ids=frozenset(turn_ids))
+        found = await self.reader.matching(where, _FEW)
         return {one.record.provenance[0]: one.record.since for one in reversed(found)}
-
-
-_TEMPORAL = {
-    EdgeType.SPEAKER_NEXT: strengths.SPEAKER_NEXT,
-    EdgeType.SPEAKER_PREVIOUS: strengths.SPEAKER_PREVIOUS,
-    EdgeType.NEXT: strengths.NEXT,
-    EdgeType.PREVIOUS: strengths.PREVIOUS,
-}

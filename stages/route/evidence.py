@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
-from schemas.extracted import Item, ItemKind, Key, Slot
-from schemas.header import record_id
+from schemas.extracted import OBJECT_SLOT, VALUE_SLOT, Item, ItemKind, Key, Slot
 from schemas.interval import Interval
 from schemas.memory import OPEN, RecordKind, RecordRow
 from schemas.normalized import Attitude
 from schemas.space import Space
 from stages.ports import Found
-from stages.route.state import short
-
-ITEM = "item"
-"""The role of item records in their ids."""
-
-VALUE = "value"
-"""The slot of an attribute that has one value at a time."""
-
-OBJECT = "object"
-"""The slot of an attribute that is said of many things: what it is said of."""
+from stages.route.ids import about_of, item_id
 
 MAX_VALUE = 48
 """Characters of a slot that are compared and kept."""
+
+RECORDS = {
+    ItemKind.EVENT: RecordKind.EVENT,
+    ItemKind.FACT: RecordKind.FACT,
+    ItemKind.ATTRIBUTE: RecordKind.ATTRIBUTE,
+}
+"""The kind of record of each kind of item."""
+
+_KINDS = {record: item for item, record in RECORDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,51 +51,10 @@ class Evidence:
     suspect: bool = False
 
 
-def digest(text: str) -> str:
-    """Return a short fixed name of a text (6 characters); equal texts have equal ones."""
-    return _hashed(" ".join(text.casefold().split()), 4)
-
-
-def about_of(kind: ItemKind, key: Key) -> str:
-    """Return what stands for a kind and a key wherever they were read from (7 characters, 40 bits)."""
-    return _hashed("\n".join((kind, short(key.owner), key.subject or "", key.attribute)), 5)
-
-
-def person(name: str) -> str:
-    """Return what stands for a participant's id in the rows of turns (8 characters)."""
-    return _hashed(short(name), 6)
-
-
-def _hashed(text: str, size: int) -> str:
-    return urlsafe_b64encode(blake2b(text.encode(), digest_size=size).digest()).decode().rstrip("=")
-
-
-def item_id(space: Space, position: int, ordinal: int) -> str:
-    """Return the id of an item record."""
-    return record_id(space, position, ITEM, ordinal)
-
-
 def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> Evidence:
-    """Return an item of the present event as evidence."""
-    start, end = _seconds(item.interval)
-    return Evidence(
-        id=item_id(space, position, ordinal),
-        position=position,
-        kind=item.kind,
-        about=about_of(item.kind, item.key),
-        key=item.key,
-        text=item.text,
-        value=_slot(item.slots, VALUE),
-        object=_slot(item.slots, OBJECT),
-        negated=item.negated,
-        attitude=item.attitude,
-        start=start,
-        end=end,
-        at=at,
-        vector=item.vector,
-        changes=item.changes,
-        suspect=item.suspect,
-    )
+    """Return an item of the present event, said at ``at`` (Unix seconds), as evidence."""
+    evidence = _evidence(item, item_id(space, position, ordinal), position, item.kind, item.key)
+    return replace(evidence, at=at, vector=item.vector, changes=item.changes)
 
 
 def of_found(found: Found) -> Evidence | None:
@@ -107,34 +63,29 @@ def of_found(found: Found) -> Evidence | None:
     gone = found.changed is not None or found.until != OPEN
     if record.key is None or gone or record.kind not in _KINDS:
         return None
-    start, end = _seconds(record.interval)
+    evidence = _evidence(record, record.id, record.since, _KINDS[record.kind], record.key)
+    return replace(evidence, at=int(record.at.timestamp()))
+
+
+def _evidence(source: Item | RecordRow, name: str, position: int, kind: ItemKind, key: Key) -> Evidence:
+    """Return what items and their records have in common; when it was said is still to be added."""
+    start, end = _seconds(source.interval)
     return Evidence(
-        id=record.id,
-        position=record.since,
-        kind=_KINDS[record.kind],
-        about=about_of(_KINDS[record.kind], record.key),
-        key=record.key,
-        text=record.text,
-        value=_slot(record.slots, VALUE),
-        object=_slot(record.slots, OBJECT),
-        negated=record.negated,
-        attitude=record.attitude,
+        id=name,
+        position=position,
+        kind=kind,
+        about=about_of(kind, key),
+        key=key,
+        text=source.text,
+        value=_slot(source.slots, VALUE_SLOT),
+        object=_slot(source.slots, OBJECT_SLOT),
+        negated=source.negated,
+        attitude=source.attitude,
         start=start,
         end=end,
-        at=_at(record),
-        suspect=record.suspect,
+        at=0,
+        suspect=source.suspect,
     )
-
-
-_KINDS = {
-    RecordKind.EVENT: ItemKind.EVENT,
-    RecordKind.FACT: ItemKind.FACT,
-    RecordKind.ATTRIBUTE: ItemKind.ATTRIBUTE,
-}
-
-
-def _at(record: RecordRow) -> int:
-    return int(record.at.timestamp())
 
 
 def _seconds(interval: Interval | None) -> tuple[int | None, int | None]:

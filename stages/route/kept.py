@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schemas.extracted import ItemKind, Key
+from schemas.extracted import PREFERENCE_PREFIX, ItemKind, Key
 from schemas.normalized import Attitude
 from schemas.space import Space
-from stages.route.evidence import Evidence, digest, item_id, person
-from stages.route.rules import PREFERENCE
+from stages.route.evidence import Evidence
+from stages.route.ids import digest, item_id, person
 from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, KeptItem, KeptVector, Known
+from stages.text.beginning import beginning
 
 _KINDS = tuple(ItemKind)
 _ATTITUDES = tuple(Attitude)
@@ -55,7 +56,7 @@ def _bare(speaker: str, ordinal: int, one: Evidence) -> KeptItem:
 
 
 def _full(bare: KeptItem, one: Evidence) -> KeptItem:
-    by_words = one.value is None and not (one.object is not None and one.key.attribute.startswith(PREFERENCE))
+    by_words = one.value is None and not (one.object is not None and one.key.attribute.startswith(PREFERENCE_PREFIX))
     return bare.model_copy(
         update={
             "attribute": one.key.attribute,
@@ -64,7 +65,7 @@ def _full(bare: KeptItem, one: Evidence) -> KeptItem:
             "object": one.object or "",
             "start": one.start or 0,
             "end": one.end or 0,
-            "text": one.text.encode()[:TEXT_BYTES].decode("utf-8", "ignore") if by_words else "",
+            "text": beginning(one.text, TEXT_BYTES) if by_words else "",
         }
     )
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from schemas.extracted import Extracted, Item
-from schemas.header import record_id
 from schemas.memory import RecordKind, RecordRow, TurnDetail
 from schemas.normalized import Piece
 from schemas.routed import RecordVector
-from stages.route.evidence import item_id
-from stages.route.targets import RECORDS
-
-TURN = "turn"
-"""The role of turn records in their ids."""
+from stages.route.evidence import RECORDS
+from stages.route.ids import item_id, turn_record_id
 
 
 def turn_records(extracted: Extracted) -> tuple[list[RecordRow], list[RecordVector]]:
     """Return the records of the turn's pieces, the first with all that is known of the turn, and their vectors."""
-    header, normalized = extracted.header, extracted.localized.normalized
+    normalized = extracted.localized.normalized
     rows = [_piece(extracted, ordinal, piece) for ordinal, piece in enumerate(normalized.pieces)]
-    names = [record_id(header.space, header.position, TURN, ordinal) for ordinal in range(len(rows))]
-    pairs = zip(names, normalized.pieces, strict=True)
-    return rows, [RecordVector(record_id=name, vector=piece.vector) for name, piece in pairs]
+    pairs = zip(rows, normalized.pieces, strict=True)
+    return rows, [RecordVector(record_id=row.id, vector=piece.vector) for row, piece in pairs]
 
 
 def _piece(extracted: Extracted, ordinal: int, piece: Piece) -> RecordRow:
@@ -28,7 +23,7 @@ def _piece(extracted: Extracted, ordinal: int, piece: Piece) -> RecordRow:
     turn = normalized.turn
     return RecordRow(
         space=header.space,
-        id=record_id(header.space, header.position, TURN, ordinal),
+        id=turn_record_id(header.space, header.position, ordinal),
         kind=RecordKind.TURN,
         text=piece.text,
         owner=turn.speaker.id,
@@ -78,6 +73,7 @@ def item_record(extracted: Extracted, ordinal: int, item: Item) -> RecordRow:
         negated=item.negated,
         interval=item.interval,
         provenance=item.provenance,
+        span=item.span,
         since=header.position,
         branch=extracted.localized.placement.branch,
         suspect=item.suspect,

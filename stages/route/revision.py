@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from schemas.extracted import Extracted
-from schemas.header import record_id
 from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
-from stages.ports import Filter
-from stages.route.evidence import digest, item_id
-from stages.route.records import TURN
+from stages.route.ids import digest, item_id, topic_id, turn_record_id
 from stages.route.state import Known
 from stages.route.targets import Reader
-from stages.route.topics import topic_id, topic_name
+from stages.route.topics import topic_name
+from stages.shown import window_id
 
 _MANY = 256
-"""Records of one turn that are read: pieces, items and the three windows that show it."""
+"""Records of one turn that are asked for at first: pieces, items and the three windows that show it. A turn of over
+150,000 characters has more, and then more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def _open(reader: Reader, name: str) -> bool:
 
 
 def _successor(reader: Reader, former: Former, name: str) -> str | None:
-    return record_id(reader.space, reader.position, TURN) if name in former.turns else None
+    return turn_record_id(reader.space, reader.position) if name in former.turns else None
 
 
 def _closing(reader: Reader, name: str, successor: str | None) -> ClosedRow:
@@ -105,7 +104,7 @@ def _from_state(reader: Reader, known: Known, windows: tuple[str, ...]) -> Forme
     own = [(item_id(space, position, row.ordinal), row.digest) for row in known.items]
     return Former(
         position=position,
-        turns=tuple(record_id(space, position, TURN, ordinal) for ordinal in range(known.pieces)),
+        turns=tuple(turn_record_id(space, position, piece) for piece in range(known.pieces)),
         items=(*own, *known.kept),
         windows=windows,
         topic=known.topic if known.topic_record == topic_id(space, position) else "",
@@ -119,16 +118,14 @@ def _named(stored: Sequence[RecordRow], kind: RecordKind) -> list[str]:
 def _recent_windows(reader: Reader, position: int) -> list[str]:
     """Return the windows that show the turn of ``position`` and were written in the last W events."""
     windows = (window for known in reader.state.turns for window in known.windows)
-    return [record_id(reader.space, one.event, "window", one.ordinal) for one in windows if position in one.turns]
+    return [window_id(reader.space, one.event, one.ordinal) for one in windows if position in one.turns]
 
 
 async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:
-    if reader.as_of < 0:
-        return []
-    where = Filter(
-        space=reader.space,
-        as_of=reader.as_of,
-        kinds=frozenset({RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, *ITEM_KINDS}),
-        turn_ids=frozenset({turn_id}),
-    )
-    return [found.record for found in await reader.history.matching(where, _MANY)]
+    kinds = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, *ITEM_KINDS)
+    where = replace(reader.where(*kinds), turn_ids=frozenset({turn_id}))
+    found, limit = await reader.matching(where, _MANY), _MANY
+    while len(found) == limit:
+        limit *= _MANY
+        found = await reader.matching(where, limit)
+    return [each.record for each in found]

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.extracted import ItemKind
-from schemas.header import record_id
 from schemas.memory import ChangedRow, CloseCause, ClosedRow, EdgeRow, EdgeType
 from schemas.space import Space
 from stages.route.evidence import Evidence
+from stages.route.ids import turn_record_id
 from stages.route.rules import Action, Bands, Verdict, judge
 from stages.route.strengths import SUPERSEDES, SUPPORT
 from stages.route.targets import Group
 
 MAX_RETIRED = 8
 """Records that one event may retire by routing (fault 18): more is a misunderstanding, and undo exists for the rest."""
+
+_REASON = 200
+"""Characters of a recorded reason: it is read by people."""
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class Changes:
 
     def support(self, new: Evidence, old: Evidence) -> None:
         """Let the turn of ``new`` support ``old``, which says the same."""
-        self._edge(record_id(self.space, new.position, "turn"), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
+        self._edge(turn_record_id(self.space, new.position), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
 
     def _supersede(self, new: Evidence, old: Evidence) -> None:
         self._edge(new.id, old.id, EdgeType.SUPERSEDES, SUPERSEDES)
@@ -101,4 +104,4 @@ def correct(items: Sequence[Evidence], candidates: dict[Group, list[Evidence]], 
 
 
 def _clip(reason: str) -> str:
-    return reason[:200]
+    return reason[:_REASON]

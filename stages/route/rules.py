@@ -9,15 +9,15 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from schemas.extracted import PREFERENCE_PREFIX
 from schemas.normalized import Attitude
 from stages.route.evidence import Evidence
 from stages.text.similarity import dot, overlap, permille
 from stages.text.tokens import content_tokens, tokens
 
-PREFERENCE = "preference:"
-"""Attributes that say how someone feels about something."""
-
 _FOREVER = 2**53
+"""Unix seconds after any time: what lasts has no end yet."""
+
 _DELAY = 62 * 24 * 3600
 """Seconds by which a change may be told late: "last month" reaches back up to two."""
 
@@ -42,7 +42,6 @@ DEFAULT_DENSE = Bands(equal=950, related=850)
 LEXICAL = Bands(equal=800, related=450)
 """Bands of word overlap, for items whose vector is no longer in state: of the same pairs half of the paraphrases reach
 800, four contradictions of six 450, and no neighbour more than 400."""
-
 
 SHARED = 250
 """Word overlap that a contradiction needs whatever the cosine: long sentences on one theme are close without being
@@ -73,7 +72,7 @@ def comparable(new: Evidence, old: Evidence) -> bool:
     """Tell whether what is known of both is enough for ``judge``; of recent items only memory knows everything."""
     if (new.value is not None and old.value is not None) or (new.text and old.text):
         return True
-    return new.key.attribute.startswith(PREFERENCE) and new.object is not None and old.object is not None
+    return new.key.attribute.startswith(PREFERENCE_PREFIX) and new.object is not None and old.object is not None
 
 
 def judge(new: Evidence, old: Evidence, bands: Bands) -> Verdict | None:
@@ -85,7 +84,7 @@ def judge(new: Evidence, old: Evidence, bands: Bands) -> Verdict | None:
         return None
     if new.value is not None and old.value is not None:
         return _valued(new, old)
-    if new.key.attribute.startswith(PREFERENCE) and new.object is not None and old.object is not None:
+    if new.key.attribute.startswith(PREFERENCE_PREFIX) and new.object is not None and old.object is not None:
         return _liked(new, old)
     return _worded(new, old, bands)
 
@@ -176,5 +175,5 @@ def _begin(one: Evidence) -> int:
 
 def _end(one: Evidence) -> int:
     """Return when a statement ceases to hold: a state lasts on, an event ends with its time."""
-    lasting = one.value is not None or one.end is None or one.key.attribute.startswith(PREFERENCE)
+    lasting = one.value is not None or one.end is None or one.key.attribute.startswith(PREFERENCE_PREFIX)
     return _FOREVER if lasting or one.end is None else one.end

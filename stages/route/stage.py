@@ -10,22 +10,20 @@ from schemas.control import Passed
 from schemas.extracted import Extracted
 from schemas.memory import LeftRow
 from schemas.routed import Routed, RoutedRow
-from schemas.space import Space
-from stages.contract import Duplicate, Emit, Reject
+from stages.contract import Emit, Stage
 from stages.ports import History
-from stages.route.evidence import item_id
+from stages.route.ids import item_id, mark
 from stages.route.routers import Changes, route
 from stages.route.rules import bands_of
-from stages.route.state import Retired, RouteState, mark, short
+from stages.route.state import Retired, RouteState
 from stages.route.targets import Reader
 from stages.route.turn import Turning, turn_rows
 from stages.route.working import Leaving, Message, ordinals
-
-Outcome = Emit[Routed, RouteState] | Duplicate | Reject
+from stages.stored import short
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class Route(Stage[Extracted | Passed, Routed, RouteState]):
     """Writes what a turn adds, and routes what leaves working memory.
 
     ``model`` names the encoder whose vectors arrive: thresholds of similarity belong to it.
@@ -35,18 +33,18 @@ class Route:
     model: str = ""
     name: ClassVar[str] = "route"
 
-    def initial(self, space: Space) -> RouteState:  # noqa: ARG002 - the contract names the space
-        """Return the state of a space that has seen nothing."""
-        return RouteState()
-
     def restore(self, parts: Mapping[str, bytes]) -> RouteState:
-        """Return the state that was cut into ``parts``."""
+        """Return the state that was cut into ``parts``.
+
+        Raises:
+            ValueError: if a part is malformed.
+        """
         return RouteState.from_parts(parts)
 
     async def prepare(self, messages: Sequence[Extracted | Passed]) -> None:
         """Do nothing: what is read depends on the state."""
 
-    async def decide(self, message: Extracted | Passed, state: RouteState) -> Outcome:
+    async def decide(self, message: Extracted | Passed, state: RouteState) -> Emit[Routed, RouteState]:
         """Return the rows of an event.
 
         A turn's own records are written at its own position, recallable at once; what of them changes older ones is
@@ -70,7 +68,7 @@ class Route:
         after = turning.state_after(replace(state, working=working, waiting=waiting))
         return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
 
-    async def _drained(self, message: Passed, state: RouteState) -> Outcome:
+    async def _drained(self, message: Passed, state: RouteState) -> Emit[Routed, RouteState]:
         header, participant = message.header, message.control.body.participant
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
@@ -97,7 +95,12 @@ class Route:
 
 
 def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:
-    withdrawn = turning.withdrawn if turning is not None else ()
+    """Return what an event retired, to be known until memory shows it.
+
+    Pieces of a revised turn (which have a successor) are left out: nothing asks for them again, and a long turn has a
+    thousand.
+    """
+    withdrawn = [row for row in turning.withdrawn if row.successor is None] if turning is not None else []
     return Retired(
         position=position,
         closed=tuple(mark(row.id) for row in (*changes.closed, *withdrawn)),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Self
 
 from pydantic import TypeAdapter
 
 from stages.contract import WINDOW
 from stages.packed import Packed
-from stages.ring import CHUNK, PlacedModel, Ring
+from stages.ring import CHUNK, PlacedModel, Ring, part_start
 from stages.route.chain import Chain, Shown
+from stages.route.ids import mark
 from stages.route.working import Message, Working
 
 KEPT_BYTES = 400
@@ -26,27 +26,6 @@ KEPT_VECTORS = 4
 
 _CHUNK = 4
 """Turns a part: with entries of some 600 bytes a turn rewrites 1.5 KB on average."""
-
-MAX_ID = 40
-"""Bytes of a client's id that the state keeps; a longer one is kept as a digest, so that 64 KB always suffice."""
-
-_DIGEST = "~"
-
-
-def short(name: str) -> str:
-    """Return an id as the state keeps it: itself, or a digest if it is long."""
-    data = name.encode()
-    return name if len(data) <= MAX_ID else f"{_DIGEST}{blake2b(data, digest_size=12).hexdigest()}"
-
-
-def whole(name: str) -> bool:
-    """Tell whether a kept id is the client's own and not a digest."""
-    return not name.startswith(_DIGEST)
-
-
-def mark(name: str) -> str:
-    """Return what the state keeps of a record's id: 48 bits of it."""
-    return name[:13]
 
 
 class KeptItem(Packed):
@@ -129,7 +108,7 @@ class RouteState:
             "waiting": _WAITING.dump_json(self.waiting),
             **self.turns.parts("turns", _CHUNK),
             **self.vectors.parts("vectors"),
-            **self.retired.parts("retired"),
+            **self.retired.parts("retired", _CHUNK),
             **self.working.parts(),
         }
 
@@ -189,10 +168,9 @@ class RouteState:
     def with_retired(self, retired: Retired) -> Self:
         """Return the state that remembers what an event retired."""
         entries = (retired,) if retired.closed or retired.changed else ()
-        return replace(self, retired=self.retired.push(*entries, keep_from=_oldest(retired.position, CHUNK)))
+        return replace(self, retired=self.retired.push(*entries, keep_from=_oldest(retired.position, _CHUNK)))
 
 
 def _oldest(position: int, chunk: int) -> int:
-    """Return the oldest position that is kept: W events, and the whole part of the last, which is not written again."""
-    oldest = position - WINDOW + 1
-    return oldest - oldest % chunk
+    """Return the oldest position that is kept: W events, in whole parts."""
+    return part_start(position - WINDOW + 1, chunk)

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from schemas.extracted import ItemKind
-from schemas.memory import RecordKind
+from schemas.memory import EdgeRow, EdgeType, RecordKind
 from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import Filter, Found, History
-from stages.route.evidence import Evidence, changed, item_id, of_found
+from stages.route.evidence import RECORDS, Evidence, changed, of_found
+from stages.route.ids import item_id, mark
 from stages.route.kept import is_suspect, of_row
 from stages.route.rules import comparable
-from stages.route.state import KeptItem, Known, RouteState, mark, whole
+from stages.route.state import KeptItem, Known, RouteState
 from stages.route.working import Leaving, Message, bits, ordinals
+from stages.stored import whole
 
 NEAREST = 8
 """Items of one key that are looked at, the closest: a key has few open ones, and retirement is capped anyway."""
-
-RECORDS = {
-    ItemKind.EVENT: RecordKind.EVENT,
-    ItemKind.FACT: RecordKind.FACT,
-    ItemKind.ATTRIBUTE: RecordKind.ATTRIBUTE,
-}
 
 Group = str
 """What stands for a kind and a key (``about_of``)."""
@@ -52,6 +47,24 @@ class Reader:
     def as_of(self) -> int:
         """The last position that memory is read at; below 0 there is nothing to read."""
         return self.position - WINDOW
+
+    def where(self, *kinds: RecordKind) -> Filter:
+        """Return the filter of the records of these kinds that this event may read."""
+        return Filter(space=self.space, as_of=self.as_of, kinds=frozenset(kinds))
+
+    async def matching(self, where: Filter, limit: int) -> list[Found]:
+        """Return the newest ``limit`` records that ``where`` selects; none where the space is too young to be read.
+
+        Raises:
+            Unavailable: if the index does not answer.
+        """
+        return [] if self.as_of < 0 else await self.history.matching(where, limit)
+
+    def edge(self, source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
+        """Return an edge of this event; ``strength`` in hundredths."""
+        return EdgeRow(
+            space=self.space, source=source, target=target, type=kind, strength=strength, since=self.position
+        )
 
     def recent(self, wanted: Callable[[Known, KeptItem], bool], owner: str = "") -> list[Evidence]:
         """Return the items of the last W events that are ``wanted``, oldest first; no suspect ones."""
@@ -145,10 +158,8 @@ class Reader:
 
     def _filter(self, item: Evidence) -> Filter:
         owner = item.key.owner
-        return Filter(
-            space=self.space,
-            as_of=self.as_of,
-            kinds=frozenset({RECORDS[item.kind]}),
+        return replace(
+            self.where(RECORDS[item.kind]),
             owners=frozenset({owner}) if whole(owner) else None,
             key_attribute=item.key.attribute,
             key_subject=item.key.subject,

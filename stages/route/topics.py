@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.extracted import Extracted, Key
-from schemas.header import record_id
 from schemas.memory import EdgeRow, EdgeType, RecordKind, RecordRow
-from schemas.space import Space
-from stages.ports import Filter
-from stages.route.state import whole
+from stages.route.ids import topic_id, turn_record_id
 from stages.route.strengths import MENTIONS
 from stages.route.targets import Reader
+from stages.stored import whole
 from stages.text.tokens import content_tokens, words
 
 _PREFIX = "topic:"
 _MAX = 48
 """Characters of a topic's name in keys and in state."""
+
+_FEW = 4
+"""Records of a topic that are read: there is one open record of each, and those that an event of the last W closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,6 @@ class Topic:
 def topic_name(topic: str) -> str:
     """Return the name of a topic, the same for its inflections; empty if it says nothing."""
     return " ".join(content_tokens(topic) or words(topic))[:_MAX].strip()
-
-
-def topic_id(space: Space, position: int, ordinal: int = 0) -> str:
-    """Return the id of a topic record that the event at ``position`` wrote; a revision may write a second one."""
-    return record_id(space, position, "topic", ordinal)
 
 
 def topic_record(extracted: Extracted, topic: Topic, text: str, provenance: tuple[str, ...]) -> RecordRow:
@@ -60,15 +56,8 @@ async def known_topic(reader: Reader, name: str) -> str | None:
     for known in reversed(reader.state.turns.entries):
         if known.topic == name and not gone(known.topic_record):
             return known.topic_record
-    if reader.as_of < 0:
-        return None
-    where = Filter(
-        space=reader.space,
-        as_of=reader.as_of,
-        kinds=frozenset({RecordKind.TOPIC}),
-        key_attribute=f"{_PREFIX}{name}",
-    )
-    found = await reader.history.matching(where, 4)
+    where = replace(reader.where(RecordKind.TOPIC), key_attribute=f"{_PREFIX}{name}")
+    found = await reader.matching(where, _FEW)
     return next((one.record.id for one in found if not gone(one.record.id)), None)
 
 
@@ -112,11 +101,4 @@ def reborn_topic(reader: Reader, extracted: Extracted, name: str) -> Reborn | No
 
 
 def _mention(reader: Reader, position: int, topic: Topic) -> EdgeRow:
-    return EdgeRow(
-        space=reader.space,
-        source=record_id(reader.space, position, "turn"),
-        target=topic.record,
-        type=EdgeType.MENTIONS,
-        strength=MENTIONS,
-        since=reader.position,
-    )
+    return reader.edge(turn_record_id(reader.space, position), topic.record, EdgeType.MENTIONS, MENTIONS)

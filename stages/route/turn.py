@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.extracted import Extracted, Item
-from schemas.header import record_id
 from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordRow
 from schemas.routed import RecordVector
 from stages.route.chain import Chain
 from stages.route.edges import Weaver
-from stages.route.evidence import Evidence, digest, of_item, person
+from stages.route.evidence import Evidence, of_item
+from stages.route.ids import digest, person, turn_record_id
 from stages.route.kept import rows_of
-from stages.route.records import TURN, item_record, turn_records
+from stages.route.records import item_record, turn_records
 from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
-from stages.route.state import KeptVector, Known, RouteState, short
+from stages.route.state import KeptVector, Known, RouteState
 from stages.route.strengths import SUPPORT
 from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
 from stages.route.working import Message, bits
+from stages.shown import weight
+from stages.stored import short
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     edges = await Weaver(reader, extracted).all(own, topic)
     await _corrected(reader, written, withdrawal, changes)
     revises = extracted.localized.normalized.revises
-    chain, windows = reader.state.chain.placed(reader.position, revises)
+    chain, windows = reader.state.chain.placed(reader.position, weight(extracted.localized.normalized.turn), revises)
     rows, kept = rows_of(
         person(extracted.localized.normalized.turn.speaker.id), [(o.ordinal, o.evidence) for o in written]
     )
@@ -113,14 +115,7 @@ def _supported(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> 
     """Return the edges from a revised turn to the items that it still says."""
     kinds = {digest(item.text): item.kind for item in extracted.items}
     return [
-        EdgeRow(
-            space=reader.space,
-            source=record_id(reader.space, reader.position, TURN),
-            target=name,
-            type=EdgeType.SUPPORTS,
-            strength=SUPPORT[kinds[text]],
-            since=reader.position,
-        )
+        reader.edge(turn_record_id(reader.space, reader.position), name, EdgeType.SUPPORTS, SUPPORT[kinds[text]])
         for text, name in withdrawal.kept.items()
     ]
 

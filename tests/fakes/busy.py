@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,33 +50,50 @@ class _Heard(Flow):
         return ()
 
 
-async def localized(turns: int) -> Iterator[Localized]:
+Naming = Callable[[str, int], str]
+"""From what is named ("turn", "user", "name", "session") and a number to an id or a name."""
+
+
+def usual(kind: str, number: int) -> str:
+    """Return ids of the length of a UUID with a word before it."""
+    return f"{kind}-{number:035d}"
+
+
+def longest(letter: str, length: int = 256) -> Naming:
+    """Return names of that many characters."""
+    return lambda kind, number: f"{kind} {number} ".ljust(length, letter)
+
+
+async def localized(turns: int, ids: Naming = usual, sentences: int = 12) -> Iterator[Localized]:
     """Return that many turns: one that was localized once, under ever new ids and speakers."""
     flow = _Heard(embedder=DigestEmbedder())
-    await flow.say(" ".join(f"I own {n + 2} red cars in the big City{n} on the coast." for n in range(12)))
+    await flow.say(" ".join(f"I own {n + 2} red cars in the big City{n} on the coast." for n in range(sentences)))
     first = flow.heard
     assert first is not None
-    return (_again(first, position) for position in range(turns))
+    return (_again(first, position, ids) for position in range(turns))
 
 
-def _again(first: Localized, position: int) -> Localized:
-    name = f"conversation-{position:027d}"
+def _again(first: Localized, position: int, ids: Naming) -> Localized:
+    name, who = ids("turn", position), position * 7 % SPEAKERS
     header = first.header.model_copy(update={"position": position, "event_id": name, "offset": position})
-    speaker = Speaker(id=f"user-{position * 7 % SPEAKERS:035d}", name=f"User number {position * 7 % SPEAKERS}")
-    turn = first.normalized.turn.model_copy(update={"turn_id": name, "speaker": speaker})
+    speaker = Speaker(id=ids("user", who), name=ids("name", who))
+    turn = first.normalized.turn.model_copy(
+        update={"turn_id": name, "speaker": speaker, "session": ids("session", position // 50)}
+    )
     normalized = first.normalized.model_copy(update={"header": header, "turn": turn})
-    return first.model_copy(update={"header": header, "normalized": normalized})
+    placement = first.placement.model_copy(update={"branch": position // 3, "interaction": position})
+    return first.model_copy(update={"header": header, "normalized": normalized, "placement": placement})
 
 
-async def extracted(turns: int) -> Iterator[Extracted]:
-    """Return that many turns with twelve items each."""
-    (first,) = await localized(1)
+async def extracted(turns: int, ids: Naming = usual, sentences: int = 12) -> Iterator[Extracted]:
+    """Return that many turns with an item for each sentence."""
+    (first,) = await localized(1, sentences=sentences)
     outcome = await ExtractPerView(DigestEmbedder()).decide(first, ExtractState())
     assert isinstance(outcome, Emit)
     made = outcome.message
     assert isinstance(made, Extracted)
-    assert len(made.items) == 12
-    return (_told(made, _again(first, position)) for position in range(turns))
+    assert len(made.items) == sentences
+    return (_told(made, _again(first, position, ids)) for position in range(turns))
 
 
 def _told(made: Extracted, localized: Localized) -> Extracted:

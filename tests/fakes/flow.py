@@ -43,6 +43,7 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SPACE = Space("acme/u-42")
 MIA = Speaker(id="u-1", name="Mia")
 BOT = Speaker(id="bot", name="Rook", role=Role.AGENT)
+BEN = Speaker(id="u-2", name="Ben")
 
 
 @dataclass

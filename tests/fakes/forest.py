@@ -62,7 +62,7 @@ class Grove:
     minutes: float = 0
 
     async def say(self, who: str, text: str, *, after: float = 0.5, **more: Any) -> Placement:
-        """Place a turn spoken ``after`` minutes; ``bot`` is an agent, ``*`` the channel itself."""
+        """Place a turn spoken ``after`` minutes; ``bot`` and ``bot-2`` are agents, ``*`` the channel itself."""
         self.minutes += after
         message = await normalized(
             self.turn(who, text, more), self.position, more.get("times", ()), more.get("revises")
@@ -77,7 +77,7 @@ class Grove:
         return placement
 
     def turn(self, who: str, text: str, more: dict[str, Any]) -> Turn:
-        role = {"bot": Role.AGENT, "*": Role.SYSTEM}.get(who, Role.USER)
+        role = {"bot": Role.AGENT, "bot-2": Role.AGENT, "*": Role.SYSTEM}.get(who, Role.USER)
         return Turn(
             space=SPACE,
             turn_id=more.get("turn_id", f"t{self.position}"),

@@ -150,7 +150,7 @@ def _passes(kept: Kept, where: Filter) -> bool:
         and row.since <= where.as_of
         and (where.closed_too or until > where.as_of)
         and (where.owners is None or row.owner in where.owners)
-        and (where.turn_ids is None or row.provenance[0] in where.turn_ids)
+        and (where.turn_ids is None or not where.turn_ids.isdisjoint(row.provenance))
         and (where.branches is None or row.branch in where.branches)
         and (where.key_attribute is None or (row.key is not None and row.key.attribute == where.key_attribute))
         and (where.key_subject is None or (row.key is not None and row.key.subject == where.key_subject))

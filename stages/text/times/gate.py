@@ -37,9 +37,7 @@ def places(text: str, words: frozenset[str]) -> dict[str, list[int]]:
 
 
 def windows(each: Rule, where: dict[str, list[int]], text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of ``text``, apart and in order, in which ``each`` can match at all."""
-    if where.keys().isdisjoint(each.words):
-        return
+    """Yield the stretches of ``text``, apart and in order, in which ``each``, of which a word is there, can match."""
     start = end = -1
     for place in sorted(place for word in where.keys() & (each.also or each.words) for place in where[word]):
         if place - _BACK > end:

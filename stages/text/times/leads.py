@@ -83,7 +83,12 @@ def _beside(match: re.Match[str], anchor: Stretch, _today: Stretch) -> Stretch |
 
 
 def _held(name: str, anchor: Stretch) -> Stretch | None:
-    """Return the week, weekend or part of the day that an expression lies in ("the week of July 3")."""
+    """Return the week, weekend or part of the day that an expression lies in ("the week of July 3").
+
+    A day of the week lies in the expression instead ("Friday of next week").
+    """
+    if name in WEEKDAYS and anchor.grain is Grain.WEEK:
+        return weekday(WEEKDAYS[name], anchor.start, Toward.FUTURE)
     if name in {"week", "weekend"} and anchor.grain is Grain.DAY:
         return unit_at(anchor.start, UNITS[name])
     return part_of(anchor.start, name) if name not in UNITS and name not in WEEKDAYS else None
@@ -121,7 +126,7 @@ def _until(_match: re.Match[str], anchor: Stretch, today: Stretch) -> Stretch | 
     return Stretch(today.start, anchor.end, anchor.grain, vague=True) if anchor.end > today.end else None
 
 
-_BESIDE: Final = re.compile(rf"{S}(?:before|after){S}(?:the{S})?", re.IGNORECASE)
+_BESIDE: Final = re.compile(rf"{S}(?:before|after|of|in){S}(?:the{S})?", re.IGNORECASE)
 _Lead = tuple[re.Pattern[str], "Callable[[re.Match[str], Stretch, Stretch], Stretch | None]"]
 _LEADS: Final[tuple[_Lead, ...]] = (
     (_lead(rf"(?P<edge>early|mid|late)(?:{S}in)?(?:{S}the)?[\s-]\Z"), _edge),
@@ -155,7 +160,10 @@ def with_leads(found: Found, context: Context, floor: int) -> Found:
 
 
 def with_all_leads(found: list[Found], context: Context) -> list[Found]:
-    """Give each expression its leads; "the Friday before Christmas" takes in the Friday found before it."""
+    """Give each expression its leads; "the Friday before Christmas" takes in the Friday found before it.
+
+    So does "the first Monday of August".
+    """
     grown: list[Found] = []
     for one in found:
         previous = grown[-1] if grown else None

@@ -66,7 +66,7 @@ def _calendar(match: re.Match[str], context: Context) -> Stretch | None:
 
 
 def _two_over(match: re.Match[str], context: Context) -> Stretch:
-    return unit_at(context.now, UNITS[match["unit"].lower()], -2 if match["way"].lower() == "before" else 2)
+    return unit_at(context.now, UNITS[match["unit"].lower()], -2 if match["way"] else 2)
 
 
 def _weekend(match: re.Match[str], context: Context) -> Stretch | None:

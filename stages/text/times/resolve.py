@@ -1,6 +1,6 @@
 """The times that a text speaks of, as intervals around the moment when it was said.
 
-English is read by the rules of the ``times_*`` modules; written-out dates and the commonest relative
+English is read by the rules of the modules beside this one; written-out dates and the commonest relative
 expressions of nine other languages by dateparser. What an expression means:
 
 - "last week", "two months ago", "in three years": the whole calendar week (Monday to Sunday), month or year

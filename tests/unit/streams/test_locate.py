@@ -11,8 +11,8 @@ from schemas.localized import Rule
 from schemas.space import Space
 from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
-from streams.locate import StateLocalizer
-from streams.state import EMPTY, StateHeader, StateRow, save
+from streams.locate import _KEPT, StateLocalizer
+from streams.state import Saved, StateHeader, StateRow, save
 from tests.fakes.forest import SPACE, START, Grove
 
 DAY = 24 * 60
@@ -24,16 +24,19 @@ class Stored:
     """A store that holds what was saved last."""
 
     rows: dict[tuple[str, Space], list[StateRow]] = field(default_factory=dict)
+    loads: int = 0
 
     async def load(self, stage: str, space: Space) -> list[StateRow]:
+        self.loads += 1
         return self.rows.get((stage, space), [])
 
     async def version(self, stage: str, space: Space) -> int:
         return max((row.version for row in self.rows.get((stage, space), [])), default=0)
 
-    def keep(self, stage: str, position: int, parts: Mapping[str, bytes]) -> None:
-        header = StateHeader().model_copy(update={"position": position})
-        self.rows[stage, SPACE] = save(EMPTY, header, parts)[1]
+    def keep(self, stage: str, position: int, parts: Mapping[str, bytes], before: int = 0) -> None:
+        """Save a state behind version ``before``."""
+        header = StateHeader(position=position)
+        self.rows[stage, SPACE] = save(Saved(StateHeader(version=before), {}), header, parts)[1]
 
 
 def localizer(grove: Grove) -> StateLocalizer:
@@ -88,3 +91,22 @@ async def test_what_holds_nothing_is_alone() -> None:
 
 def test_the_forest_knows_its_last_turns_time() -> None:
     assert Grove().state.last_at is None
+
+
+async def test_states_are_read_again_only_when_they_change_or_there_are_many() -> None:
+    grove = await two_days()
+    found = localizer(grove)
+    store = found.store
+    assert isinstance(store, Stored)
+    for _ in range(3):
+        await found.locate(SPACE, YESTERDAY, "mia", None)
+    assert store.loads == 2
+    await grove.say("mia", "Good evening.")
+    store.keep("localize_state", grove.position - 1, grove.state.parts(), before=1)
+    await found.locate(SPACE, YESTERDAY, "mia", None)
+    assert store.loads == 3
+    for n in range(_KEPT // 2):
+        await found.locate(Space(f"acme/other-{n}"), YESTERDAY, "mia", START)
+    loads = store.loads
+    await found.locate(SPACE, YESTERDAY, "mia", None)
+    assert store.loads == loads + 2

@@ -62,3 +62,32 @@ def test_a_header_stays_small() -> None:
     parts = {f"vectors-{n}": b"x" for n in range(12)} | {f"nodes-{n}": b"x" for n in range(12)}
     saved, _ = save(EMPTY, header, parts)
     assert len(saved.header.model_dump_json()) < 1500
+
+
+NAMES = st.one_of(
+    st.sampled_from(["chain", "working-", "a-b"]), st.from_regex(r"[a-z]{1,8}(-[0-9]{1,3})?", fullmatch=True)
+)
+
+
+@given(
+    st.integers(0, 10**6).flatmap(
+        lambda version: st.builds(
+            StateHeader,
+            version=st.just(version),
+            parts=st.dictionaries(NAMES, st.tuples(st.integers(0, 1), st.integers(0, version)), max_size=8),
+        )
+    )
+)
+def test_a_header_is_read_as_it_was_written(header: StateHeader) -> None:
+    assert StateHeader.model_validate_json(header.model_dump_json()) == header
+
+
+def test_a_header_names_a_part_in_a_few_bytes() -> None:
+    few, many = (StateHeader(version=9999, parts={f"people-{n}": (1, 9999 - 5 * n) for n in range(k)}) for k in (8, 64))
+    assert len(many.model_dump_json()) - len(few.model_dump_json()) < 56 * 8
+
+
+def test_a_header_with_malformed_parts_is_refused() -> None:
+    text = StateHeader(version=3, parts={"a": (0, 1)}).model_dump_json()
+    with pytest.raises(ValueError, match="parts"):
+        StateHeader.model_validate_json(text.replace('".4"', '".x"'))

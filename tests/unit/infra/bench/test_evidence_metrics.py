@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from infra.bench.baselines import bm25, dense, recent
 from infra.bench.evidence import Score, evidence_recall, locomo_table, no_positive, score
 from infra.bench.question_sets import Asked, PlainTurn, Sample, load_beam, load_locomo
+from infra.errors import UsageError
 from tests.fakes.told import WordEmbedder
 
 TURNS = (
@@ -156,7 +157,7 @@ def test_a_folder_of_chats_is_read_in_the_order_of_names(tmp_path: Path) -> None
 def test_another_file_is_refused_by_name(tmp_path: Path, read: Any, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"other\.json"):
+    with pytest.raises(UsageError, match=r"other\.json"):
         read(path)
 
 

@@ -26,7 +26,7 @@ def test_a_home_that_is_not_there_yet_is_fine_and_stays_away(tmp_path: Path) -> 
     code, checks = doctor(tmp_path / "new")
     assert code == 0
     assert {name: check["verdict"] for name, check in checks.items()} == {
-        "versions": "ok", "settings": "ok", "home": "ok", "disk": "ok", "encoder": "ok"
+        "versions": "ok", "settings": "ok", "home": "ok", "disk": "ok", "index": "ok", "encoder": "ok"
     } or checks["disk"]["verdict"] == "odd"  # fmt: skip
     assert not (tmp_path / "new").exists()
 
@@ -47,7 +47,7 @@ def test_a_home_of_another_model_is_wrong_and_both_are_named(tmp_path: Path) -> 
     database.close()
     code, checks = doctor(tmp_path)
     assert (code, checks["encoder"]["verdict"]) == (3, "wrong")
-    assert "hash@1" in checks["encoder"]["found"]
+    assert "hash@2" in checks["encoder"]["found"]
     assert "other@1" in checks["encoder"]["found"]
     assert "ANABRANCH_EMBEDDER" in checks["encoder"]["advice"]
 

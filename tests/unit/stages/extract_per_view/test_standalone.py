@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from schemas.span import Span
-from stages.extract_per_view.pronouns import Voice, spoken
+from stages.extract_per_view.pronouns import Voice, replacements
 
 
 def alone(sentence: str, voice: Voice) -> str:
     text = sentence
-    for start, end, words in sorted(spoken(sentence, Span(start=0, end=len(sentence)), voice), reverse=True):
+    for start, end, words in sorted(replacements(sentence, Span(start=0, end=len(sentence)), voice), reverse=True):
         text = text[:start] + words + text[end:]
     return text
 
@@ -40,6 +40,11 @@ def alone(sentence: str, voice: Voice) -> str:
         ("You and I are late.", "Ben and Mia are late."),
         ("He sings and I play.", "He sings and Mia plays."),
         ("I moved to Oslo and I love it.", "Mia moved to Oslo and Mia loves it."),
+        ("Was I late?", "Was Mia late?"),
+        ("Since then do I cook.", "Since then does Mia cook."),
+        ("I teach, I go and I watch.", "Mia teaches, Mia goes and Mia watches."),
+        ("I study and I play.", "Mia studies and Mia plays."),
+        ("My sister and I am late.", "Mia's sister and Mia are late."),
         ("My sister paints and I draw.", "Mia's sister paints and Mia draws."),
     ],
 )

@@ -180,3 +180,11 @@ async def test_a_turn_is_never_its_own_parent_however_often_it_is_revised() -> N
         placed = await grove.say("mia", f"Tea, number {revision}", turn_id="d", revises=revises, revision=revision)
         assert placed.parent_turn_id in {"t0", None}
     assert (await grove.say("bot", "Noted.", turn_id="last")).parent_turn_id == "d"
+
+
+async def test_an_agent_that_speaks_after_another_answers_it() -> None:
+    grove = Grove()
+    await grove.say("mia", "Which boots for the Dolomites?")
+    await grove.say("bot", "Shall I ask the shop?")
+    placement = await grove.say("bot-2", "The shop has stiff ones in stock.")
+    assert (placement.parent_turn_id, placement.rule) == ("t1", Rule.EXPLICIT)

@@ -74,8 +74,12 @@ async def test_the_newest_revision_in_memory_counts_with_more_records_than_a_rea
     talk = Talk()
     for revision in range(4):
         await talk.hear(f"Number {revision}. {LONG * 5}", "c1:1", revision=revision)
-    await talk.chat(WINDOW + 1)
+    await talk.chat(2 * WINDOW)
+    history = talk.stage.history
+    assert isinstance(history, MemoryHistory)
+    before = history.reads["matching"]
     assert isinstance(await talk.say(f"Number 3. {LONG * 5}", "c1:1", revision=3), Duplicate)
+    assert history.reads["matching"] == before + 2
     assert isinstance(await talk.say(f"Number 2. {LONG * 5}", "c1:1", revision=3), Reject)
     assert (await talk.hear("new", "c1:1", revision=4)).revises == 3
 
@@ -85,7 +89,7 @@ async def test_closed_records_are_known_too() -> None:
     await talk.hear("I live in Bern.", "c1:1", revision=1)
     assert isinstance(talk.stage.history, MemoryHistory)
     talk.stage.history.closed.update({record.id: 1 for record in talk.stage.history.records[SPACE][:1]})
-    await talk.chat(WINDOW + 1)
+    await talk.chat(2 * WINDOW)
     assert isinstance(await talk.say("I live in Berlin.", "c1:1", revision=0), Duplicate)
     assert isinstance(await talk.say("I live in Bern.", "c1:1", revision=1), Duplicate)
 

@@ -7,6 +7,7 @@ import pytest
 from schemas.normalized import Attitude, Understanding
 from stages.normalize.names import names, without_code
 from stages.normalize.reading import read
+from stages.normalize.statements import MOST_STATEMENTS
 from stages.normalize.understanding import MOST_KEYWORDS, understand
 from tests.fakes.talk import Talk, turn_of
 
@@ -33,6 +34,7 @@ def z_of(text: str, speaker: str = "Mia") -> Understanding:
         ("Luna and Oliver are our cats.", ("Luna", "Oliver")),
         ('Run `Import Thing` or ```\nClass Foo("Bar Baz")\n``` now', ()),
         ("WHY IS EVERYTHING SHOUTING AT ME", ()),
+        ('I read "1984" and "...!" at home.', ()),
         ("The UN and the European Union met.", ("UN", "European Union")),
     ],
 )
@@ -101,6 +103,14 @@ def test_reason(text: str, expected: str | None) -> None:
 def test_facts_and_attributes(text: str, facts: list[str], attributes: list[str]) -> None:
     z = z_of(text)
     assert ([fact.text for fact in z.facts], [attribute.text for attribute in z.attributes]) == (facts, attributes)
+
+
+def test_of_many_statements_the_first_of_each_sort_are_kept() -> None:
+    text = " ".join(f"I love red cake number {n}. The bus {n} to the harbour leaves at nine." for n in range(60))
+    z = z_of(text)
+    assert [len(z.facts), len(z.attributes)] == [MOST_STATEMENTS] * 2
+    assert z.facts[-1].text == f"The bus {MOST_STATEMENTS - 1} to the harbour leaves at nine."
+    assert z.attributes[-1].text == f"I love red cake number {MOST_STATEMENTS - 1}."
 
 
 @pytest.mark.parametrize(

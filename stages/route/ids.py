@@ -1,0 +1,56 @@
+"""Ids of the records that an event writes or names, and the short forms of ids and texts that the state keeps.
+
+Client ids may be long and a state has 64 KB, so states hold digests; each says how many characters it takes.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+
+from schemas.extracted import ItemKind, Key
+from schemas.header import RecordRole, record_id
+from schemas.space import Space
+from stages.stored import short
+
+_MARK = 13
+"""Characters of a UUID that are kept: 48 bits of it."""
+
+
+def turn_record_id(space: Space, position: int, piece: int = 0) -> str:
+    """Return the id of the record of a turn's piece."""
+    return record_id(space, position, RecordRole.TURN, piece)
+
+
+def item_id(space: Space, position: int, ordinal: int) -> str:
+    """Return the id of an item record."""
+    return record_id(space, position, RecordRole.ITEM, ordinal)
+
+
+def topic_id(space: Space, position: int, ordinal: int = 0) -> str:
+    """Return the id of a topic record that the event at ``position`` wrote; a revision may write a second one."""
+    return record_id(space, position, RecordRole.TOPIC, ordinal)
+
+
+def mark(name: str) -> str:
+    """Return what the state keeps of a record's id (13 characters, 48 bits)."""
+    return name[:_MARK]
+
+
+def person(name: str) -> str:
+    """Return what stands for a participant's id in the rows of turns (8 characters, 48 bits)."""
+    return _hashed(short(name), 6)
+
+
+def about_of(kind: ItemKind, key: Key) -> str:
+    """Return what stands for a kind and a key wherever they were read from (7 characters, 40 bits)."""
+    return _hashed("\n".join((kind, short(key.owner), key.subject or "", key.attribute)), 5)
+
+
+def digest(text: str) -> str:
+    """Return what stands for a text, whatever its case and spacing (6 characters, 32 bits)."""
+    return _hashed(" ".join(text.casefold().split()), 4)
+
+
+def _hashed(text: str, size: int) -> str:
+    return urlsafe_b64encode(blake2b(text.encode(), digest_size=size).digest()).decode().rstrip("=")

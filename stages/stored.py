@@ -1,0 +1,34 @@
+"""What states keep of texts and of ids that clients chose: bounded in bytes as they are stored, in any script."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+MAX_ID = 40
+"""Bytes of a client's id that a state keeps; a longer one is kept as a digest: 256 characters may be 1 KB."""
+
+_DIGEST = "~"
+_ESCAPED = dict.fromkeys('"\\\n\r\t\b\f', 2)
+_CONTROL = 6
+"""Bytes of other control characters in JSON."""
+
+
+def short(name: str) -> str:
+    """Return an id as states keep it: itself, or a digest if it is long (or looks like one)."""
+    data = name.encode()
+    return name if len(data) <= MAX_ID and whole(name) else f"{_DIGEST}{blake2b(data, digest_size=12).hexdigest()}"
+
+
+def whole(name: str) -> bool:
+    """Tell whether a kept id is the client's own and not a digest."""
+    return not name.startswith(_DIGEST)
+
+
+def clip(text: str, room: int) -> str:
+    """Return the beginning of ``text`` that takes ``room`` bytes as it is stored, never half a character."""
+    shown = text[:room]
+    for at, letter in enumerate(shown):
+        room -= _ESCAPED.get(letter, _CONTROL if letter < " " else len(letter.encode()))
+        if room < 0:
+            return text[:at]
+    return shown

@@ -1,0 +1,80 @@
+"""Letting a stage warm its caches for what has arrived, and keeping what was read for that."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from schemas.space import Space
+from stages.contract import StageState, Unavailable
+from streams.codec import Malformed
+from streams.effects import Inbound
+from streams.hand import BATCH, Hand, Held, InHand
+from streams.numbering import Refused, number
+from streams.topology import Node
+
+NEIGHBOURS = 2
+"""Messages of the batch before that a stage sees again when it prepares: a window needs the turns before it."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+State = TypeVar("State", bound=StageState)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Preparing(Generic[In, Out, State]):
+    """Prepares one stage, space by space. Nothing here has an effect on results."""
+
+    node: Node[In, Out, State]
+    hand: Hand
+    is_first: bool
+    _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
+    _read: dict[Space, dict[int, In | None]] = field(default_factory=dict)
+
+    async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
+        """Show the stage the messages among ``records``, and the last ones that it was shown before.
+
+        Where the last process died preparing, the records of the batch are tried alone, so that the one at fault is
+        known; a record that it died at is left out.
+        """
+        fell_at = self.hand.fell_at(self.node.name, space)
+        if fell_at == BATCH:
+            return
+        read = {record.offset: self._message(space, record) for record in records}
+        if not self.is_first:
+            self._read[space] = read
+        messages = [message for at, message in read.items() if message is not None and at != fell_at]
+        before = self._arrived.get(space, ())
+        self._arrived[space] = messages[-NEIGHBOURS:]
+        try:
+            work = self.node.stage.prepare([*before, *messages])
+            await InHand(self.hand, Held(self.node.name, space, BATCH), work)
+        except Unavailable as reason:
+            _log.warning("%s could not prepare: %s", self.node.name, reason)  # decide asks again and waits
+
+    def _message(self, space: Space, record: Inbound) -> In | None:
+        if record.marker:
+            return None
+        if self.is_first:
+            numbered = number(record, space, 0)  # its position is not known yet, so it is numbered again
+            return None if isinstance(numbered, Refused) else numbered  # type: ignore[return-value]  # In is Numbered
+        try:
+            return self.node.source.codec.decode(record.body)
+        except Malformed:
+            return None
+
+    def take(self, space: Space, offset: int) -> In | None:
+        """Return the message at an offset if it has been read already, so that it is not read twice."""
+        return self._read.get(space, {}).pop(offset, None)
+
+    def done(self, space: Space) -> None:
+        """Forget what was read of a batch that is decided."""
+        self.hand.passed(self.node.name, space)
+        self._read.pop(space, None)
+
+    def evict(self, space: Space) -> None:
+        """Forget a space."""
+        self._arrived.pop(space, None)

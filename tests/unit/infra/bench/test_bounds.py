@@ -1,0 +1,130 @@
+"""``bench bounds``: its dialogues, what it reads off, and what it says of a broken bound."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from infra.bench import bounds_talk
+from infra.bench.bounds_dialogues import Dialogue, dialogues
+from infra.bench.bounds_readings import LIMIT, WRITTEN, Reading, Written, on_disk, resident
+from infra.bench.bounds_run import run_bounds
+from infra.bench.bounds_tables import verdicts
+from infra.memory_api import StageStatus
+from infra.settings import Settings
+from schemas.space import Space
+from schemas.turn import Turn
+from streams.effects import Cut
+from streams.state import StateRow
+
+
+def told(dialogue: Dialogue, first: int, end: int) -> list[Turn]:
+    return [Turn.model_validate_json(event.payload) for event in dialogue.events(first, end)]
+
+
+@pytest.mark.parametrize(("at", "speakers"), [(0, 2), (1, 2), (2, bounds_talk.SPEAKERS)])
+def test_dialogues_made_by_rule_have_their_speakers_topics_and_times(at: int, speakers: int) -> None:
+    dialogue = dialogues(2000, None, None, None)[at]
+    turns = told(dialogue, 0, 2000)
+    assert dialogue.speakers == speakers
+    assert len({turn.turn_id for turn in turns}) == 2000
+    assert all(before.at < after.at for before, after in pairwise(turns))
+    words = Counter(word for turn in turns for word in set(turn.text.split()))
+    assert words["Lisbon"] > 10, "topics come back"
+    assert len({turn.text for turn in turns}) > 500
+
+
+def test_what_is_there_is_repeated_with_new_ids_later_times_and_other_texts() -> None:
+    dialogue = Dialogue("two", tuple(bounds_talk.two_party(5)), "made by rule")
+    first, again = told(dialogue, 0, 5), told(dialogue, 5, 10)
+    assert [turn.text for turn in again] == [f"{turn.text} (2)" for turn in first]
+    assert not {turn.turn_id for turn in first} & {turn.turn_id for turn in again}
+    assert again[0].at > first[-1].at
+    assert [turn.space for turn in again] == ["bounds/two"] * 5
+
+
+def locomo(path: Path) -> Path:
+    def sample(name: str, day: int, *speakers: str) -> dict[str, Any]:
+        turns = [{"speaker": who, "dia_id": f"D1:{n}", "text": f"hello {n}"} for n, who in enumerate(speakers)]
+        return {
+            "sample_id": name,
+            "conversation": {"session_1_date_time": f"1:56 pm on {day} May, 2023", "session_1": turns},
+        }
+
+    path.write_text(json.dumps([sample("a", 8, "Ana", "Bo"), sample("b", 2, "Cid", "Dan", "Cid")]))
+    return path
+
+
+def test_conversations_are_put_one_after_the_other_between_the_same_two(tmp_path: Path) -> None:
+    dialogue = dialogues(100, locomo(tmp_path / "l.json"), None, None)[0]
+    turns = told(dialogue, 0, 5)
+    assert [turn.speaker.id for turn in turns] == ["Ana", "Bo", "Ana", "Bo", "Ana"]
+    assert len({turn.turn_id for turn in turns}) == 5
+    assert [turn.session for turn in turns] == ["1:1", "1:1", "2:1", "2:1", "2:1"]
+    assert turns[2].at > turns[1].at, "an earlier conversation comes later here"
+    assert dialogue.source == (
+        "LoCoMo, l.json: 2 conversations one after the other, 5 turns, repeated in order, up to 20 times"
+    )
+
+
+def test_a_channel_keeps_its_people(tmp_path: Path) -> None:
+    log = "[10:00] <ana> my sound is gone\n=== ben has joined\n[10:01] <ben> ana: is it muted?\n"
+    (tmp_path / "2009-03-03_10.ascii.txt").write_text(log)
+    dialogue = dialogues(3, None, None, tmp_path)[2]
+    assert [turn.speaker.id for turn in told(dialogue, 0, 3)] == ["ana", "===", "ben"]
+
+
+def test_what_cuts_write_of_state_is_counted_with_the_header_and_vectors_apart() -> None:
+    written = Written()
+    for _ in range(2):
+        rows = [StateRow("turns-1", 0, 1, b"12345"), StateRow("vectors-1", 0, 1, b"123"), StateRow("", 0, 1, b"12")]
+        written.cut(Cut("route", Space("a/b"), state=rows))
+    assert (written.plain, written.vectors) == (Counter(route=14), Counter(route=6))
+
+
+def reading(turns: int, size: int, alone: float) -> Reading:
+    stage = StageStatus("route", turns - 1, 0, size, 0)
+    return Reading(turns, (stage,), {"route": alone}, {"route": 1.0}, 1.0, 1.0, 1, 1, 1, 0)
+
+
+def test_a_broken_bound_is_called_so_whichever_reading_shows_it() -> None:
+    state, written = verdicts([reading(100, LIMIT, 10), reading(1000, 10, WRITTEN)])
+    assert state.startswith("holds: the largest state has 65,536 bytes (route at 100 turns")
+    assert written.startswith("holds: a turn told alone writes 4,096 bytes at most (route at 1,000 turns")
+    state, written = verdicts([reading(100, LIMIT + 1, 10), reading(1000, 10, WRITTEN + 1)])
+    assert state.startswith("BROKEN")
+    assert written.startswith("BROKEN")
+
+
+def test_files_count_what_they_take_and_a_process_holds_some_memory(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "full").write_bytes(b"x" * 100_000)
+    with (tmp_path / "empty").open("wb") as file:
+        file.truncate(10_000_000)
+    assert 100_000 <= on_disk(tmp_path / "in", tmp_path / "empty") < 200_000
+    assert 2**24 < resident() < 2**36
+
+
+async def test_a_run_reads_off_every_stage_and_times_recalls(tmp_path: Path) -> None:
+    shown = io.StringIO()
+    settings = Settings(home=tmp_path / "home", embedder="hash")
+    told_ = [Dialogue("two-party", tuple(bounds_talk.two_party(60)), "made by rule")]
+    await run_bounds(settings, told_, 60, Console(file=shown, width=200))
+    text = shown.getvalue()
+    for stage in ("normalize", "localize_state", "extract_per_view", "route", "commit"):
+        row = next(line for line in text.splitlines() if stage in line)
+        size, _vectors, alone, bulk = (float(cell.replace(",", "")) for cell in row.split("│")[2:6])
+        assert 500 < size < LIMIT
+        assert 500 < alone < WRITTEN
+        assert 0 < bulk < alone, "turns told together share what they write"
+    assert "model hash" in text
+    assert text.count("holds:") == 2
+    assert "two-party, one space" in text
+    assert "6 spaces" in text

@@ -1,0 +1,143 @@
+"""Invariant 7 at its worst: two hundred speakers, every id and name as long as it may be, twelve items a turn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from schemas.extracted import Extracted
+from schemas.numbered import Numbered
+from schemas.routed import Routed
+from stages.commit import Commit
+from stages.contract import WINDOW, Emit, Stage
+from stages.extract_per_view import ExtractPerView
+from stages.localize_state import LocalizeState
+from stages.normalize import Normalize
+from stages.route import Route, RouteState
+from streams.state import EMPTY, Counts, Saved, save
+from tests.fakes.busy import Naming, NoHistory, extracted, localized, longest
+from tests.fakes.embedder import DigestEmbedder
+from tests.fakes.flow import SPACE
+
+LIMIT = 64 * 1024
+WRITTEN = 4096
+EMOJI = "\U0001f600"
+
+
+@dataclass
+class Home:
+    """The state of one stage, saved after every turn that is weighed, as a cut saves it."""
+
+    stage: Stage[Any, Any, Any]
+    state: Any
+    saved: Saved = EMPTY
+    sizes: list[int] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+
+    async def hear(self, message: Any, *, weighed: bool) -> None:
+        outcome = await self.stage.decide(message, self.state)
+        assert isinstance(outcome, Emit)
+        self.state = outcome.state
+        header = message.header
+        seen = self.saved.header.seen(header.position, header.position + 1, header.event_id, Counts(emitted=10_000))
+        self.saved = Saved(seen, self.saved.parts)
+        if weighed:
+            self.weigh()
+
+    def weigh(self) -> None:
+        """Note the bytes of the state with its header, and those written, both without vectors."""
+        self.saved, rows = save(self.saved, self.saved.header, self.state.parts())
+        plain = sum(len(name) + len(data) for name, data in self.saved.parts.items() if not name.startswith("vectors"))
+        self.sizes.append(plain + len(rows[-1].data))
+        self.written.append(sum(len(row.data) for row in rows if not row.part.startswith("vectors")))
+
+
+def home(name: str) -> Home:
+    stages: dict[str, Stage[Any, Any, Any]] = {
+        stage.name: stage
+        for stage in (
+            Normalize(DigestEmbedder(), NoHistory()),
+            LocalizeState(NoHistory()),
+            ExtractPerView(DigestEmbedder()),
+            Route(NoHistory()),
+            Commit(DigestEmbedder()),
+        )
+    }
+    return Home(stages[name], stages[name].initial(SPACE))
+
+
+async def messages(name: str, turns: int, ids: Naming, sentences: int = 12) -> Iterator[Any]:
+    """Return what the stage of this name is given for that many turns."""
+    if name in {"route", "commit"}:
+        told = await extracted(turns, ids, sentences)
+        return told if name == "route" else (Routed(header=one.header, source=one) for one in told)
+    heard = await localized(turns, ids, sentences)
+    cut: dict[str, Callable[[Any], Any]] = {
+        "normalize": lambda one: Numbered(header=one.header, event=one.normalized.turn),
+        "localize_state": lambda one: one.normalized,
+        "extract_per_view": lambda one: one,
+    }
+    return map(cut[name], heard)
+
+
+STAGES = ["normalize", "localize_state", "extract_per_view", "route", "commit"]
+
+
+@pytest.mark.parametrize("letter", [EMOJI, '"'])
+@pytest.mark.parametrize("name", STAGES)
+async def test_a_state_is_small_whatever_the_ids(name: str, letter: str) -> None:
+    one = home(name)
+    for message in await messages(name, 2 * WINDOW + 16, longest(letter)):
+        await one.hear(message, weighed=message.header.position % 8 == 7)
+    assert max(one.sizes) <= LIMIT
+    assert one.stage.restore(one.state.parts()) == one.state
+
+
+@pytest.mark.parametrize("name", STAGES)
+async def test_a_state_does_not_grow_from_a_thousand_turns_on(name: str) -> None:
+    one = home(name)
+    for message in await messages(name, 2000, longest(EMOJI), sentences=2):
+        await one.hear(message, weighed=message.header.position % 40 == 39)
+    half = len(one.sizes) // 2
+    assert max(one.sizes) <= LIMIT
+    assert max(one.sizes[half:]) <= 1.03 * max(one.sizes[:half])  # positions get more digits
+
+
+@pytest.mark.parametrize("name", STAGES)
+async def test_a_turn_told_alone_writes_little_with_long_ids(name: str) -> None:
+    one = home(name)
+    for message in await messages(name, 3 * WINDOW, longest("x")):
+        await one.hear(message, weighed=message.header.position >= 2 * WINDOW - 1)
+    written = one.written[1:]
+    assert len(written) == WINDOW
+    assert sum(written) / WINDOW <= WRITTEN
+
+
+async def revisions(turns: int, pieces: int) -> AsyncIterator[Extracted]:
+    """Return a turn of that many pieces, and its revisions."""
+    for one in await extracted(turns, longest("x")):
+        position = one.header.position
+        normalized = one.localized.normalized
+        first = normalized.pieces[0]
+        yield one.model_copy(
+            update={
+                "localized": one.localized.model_copy(
+                    update={
+                        "normalized": normalized.model_copy(
+                            update={"revises": position - 1 if position else None, "pieces": (first,) * pieces}
+                        )
+                    }
+                )
+            }
+        )
+
+
+async def test_revisions_of_a_long_turn_fit_the_state_of_route() -> None:
+    one = home("route")
+    async for message in revisions(WINDOW + 16, 100):
+        await one.hear(message, weighed=message.header.position % 8 == 7)
+    assert max(one.sizes) <= LIMIT
+    assert RouteState.from_parts(one.state.parts()) == one.state
