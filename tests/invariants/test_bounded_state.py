@@ -1,0 +1,236 @@
+"""Invariant 7: a stage's state is small, flat, without full texts, written in small parts, and never torn.
+
+The first check lets a space live through several times W and weighs what is stored of each stage after every turn. W
+and the numbers of turns and messages kept are made small, so that a short log goes beyond them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.header import EventKind, Header
+from schemas.space import Space
+from stages.commit import state as commit_state
+from stages.commit import windows
+from stages.contract import Emit
+from stages.ring import Ring
+from stages.route import Route, working
+from streams import state as states
+from streams.effects import Cut
+from streams.journal import Journal
+from streams.state import HEADER, Saved, StateHeader, StateRow
+from tests.fakes.busy import NoHistory, extracted
+from tests.fakes.mutations import Mutation, each
+from tests.fakes.narrow import narrow
+from tests.fakes.real_home import BEN, BOT, MIA, RealHome, said
+
+TURNS = 36
+TAIL = "so ends turn"
+"""The last words of every text, beyond what a state may keep of it."""
+
+LOG = [
+    said(f"t{n}", f"I own a cello, {n}{' and so on and so forth' * 24} {TAIL} {n}.", minutes=n, speaker=speaker)
+    for n, speaker in enumerate([MIA, BEN, BOT] * (TURNS // 3))
+]
+
+
+class Weights:
+    """The bytes of each stage's stored state, a list a kind, turn by turn."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[int]] = defaultdict(list)
+
+    def weigh(self, stage: str, saved: Saved) -> None:
+        """Weigh parts, vectors and header apart, and what the last save wrote but for vectors."""
+        plain = {name: data for name, data in saved.parts.items() if not name.startswith("vectors")}
+        fresh = [data for name, data in plain.items() if saved.header.parts[name][1] == saved.header.version]
+        header = saved.header.model_dump_json()
+        for kind, size in {
+            "parts": _size(plain.values()),
+            "vectors": _size(saved.parts.values()) - _size(plain.values()),
+            "header": len(header),
+            "last save": _size(fresh) + len(header),
+        }.items():
+            self.of[f"{kind} of {stage}"].append(size)
+
+    def check(self) -> None:
+        for what, sizes in self.of.items():
+            third = len(sizes) // 3
+            assert max(sizes) < 64_000, f"not small: {what}"
+            if "last save" in what:
+                assert sum(sizes[third:]) / len(sizes[third:]) < 4096, f"much is written a turn: {what}"
+            else:
+                assert max(sizes[-third:]) <= 1.05 * max(sizes[third : 2 * third]), f"not flat: {what}"
+
+
+def _size(parts: Iterable[bytes]) -> int:
+    return sum(map(len, parts))
+
+
+async def check_life(folder: Path) -> None:
+    """Turn after turn the state of every stage stays as large as it was."""
+    home, weights = RealHome(folder), Weights()
+    with pytest.MonkeyPatch.context() as patch:
+        narrow(patch)
+        for event in LOG:
+            await home.tell([event])
+            for stage, saved in home.states().items():
+                weights.weigh(stage, saved)
+                held = b"".join(saved.parts.values())
+                assert TAIL.encode() not in held, f"a full text is kept by {stage}"
+    weights.check()
+
+
+async def check_channel() -> None:
+    """However many speak, what route keeps of working memory stays as large as it was."""
+    stage, weights = Route(NoHistory()), Weights()
+    with pytest.MonkeyPatch.context() as patch:
+        narrow(patch)
+        state = stage.initial(Space("acme/channel"))
+        saved = states.EMPTY
+        for message in await extracted(TURNS):
+            outcome = await stage.decide(message, state)
+            assert isinstance(outcome, Emit)
+            state = outcome.state
+            saved, _ = states.save(saved, StateHeader(), state.parts())
+            weights.weigh("route", saved)
+    weights.check()
+
+
+def check_torn(folder: Path) -> None:
+    """A save that breaks off after any of its rows leaves the state before it."""
+    journal = Journal(folder / "log.sqlite")
+    saved = states.EMPTY
+    try:
+        for turn in range(8):
+            parts = {"a": bytes([turn]), "b": bytes([turn // 2]), f"c{turn // 3}": b"c"}
+            after, rows = states.save(saved, _header(turn), parts)
+            for number, row in enumerate(rows, start=1):
+                with journal.transaction():
+                    journal.write_state(Cut("route", Space("acme/u-1"), state=[row]))
+                expected = after if number == len(rows) else saved
+                assert _loaded(journal) == (expected.header, expected.parts), "a torn save shows"
+            saved = after
+    finally:
+        journal.close()
+
+
+def _header(turn: int) -> StateHeader:
+    header = Header(space=Space("acme/u-1"), position=turn, kind=EventKind.TURN, event_id=f"t{turn}", offset=turn)
+    return StateHeader(position=header.position, offset=header.offset)
+
+
+def _loaded(journal: Journal) -> tuple[StateHeader, Mapping[str, bytes]] | str:
+    try:
+        loaded = states.load(journal.state("route", "acme/u-1"))
+    except ValueError as error:
+        return str(error)
+    return loaded.header, loaded.parts
+
+
+async def test_states_stay_bounded(tmp_path: Path) -> None:
+    await check_life(tmp_path)
+
+
+async def test_speakers_do_not_add_up() -> None:
+    await check_channel()
+
+
+def test_a_torn_save_shows_nowhere(tmp_path: Path) -> None:
+    check_torn(tmp_path)
+
+
+def never_forgotten(patch: pytest.MonkeyPatch) -> None:
+    push = Ring.push
+    patch.setattr(Ring, "push", lambda ring, *entries, keep_from: push(ring, *entries, keep_from=-1))
+
+
+def full_texts(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(windows, "clip", lambda text, *_: text)
+
+
+def all_turns(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(commit_state, "lasting", len)
+
+
+def all_ids(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(states, "WINDOW", 10**6)
+
+
+def one_part(patch: pytest.MonkeyPatch) -> None:
+    parts = Ring.parts
+    patch.setattr(Ring, "parts", lambda ring, name, _size=0: parts(ring, name, 10**6))
+
+
+@each(
+    Mutation("rings never forget", never_forgotten, "not flat: parts of"),
+    Mutation("commit keeps every turn", all_turns, "not flat: parts of commit"),
+    Mutation("commit keeps full texts", full_texts, "a full text is kept by commit"),
+    Mutation("the header keeps every id", all_ids, "not flat: header of"),
+    Mutation("a ring is one part", one_part, "much is written a turn: last save of"),
+)
+async def test_growth_is_caught(tmp_path: Path, mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_life(tmp_path)
+
+
+def everybody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(working.Working, "without_silent", lambda queues, *_: (queues, ()))
+    patch.setattr(working, "PARTICIPANTS", 10**6)
+
+
+@each(Mutation("everybody stays in working memory", everybody, "not flat: parts of route"))
+async def test_a_growing_crowd_is_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_channel()
+
+
+def header_first(patch: pytest.MonkeyPatch) -> None:
+    save = states.save
+
+    def saved(*given: Any) -> tuple[Saved, list[StateRow]]:
+        after, rows = save(*given)
+        return after, rows[::-1]
+
+    patch.setattr(states, "save", saved)
+
+
+def one_copy(patch: pytest.MonkeyPatch) -> None:
+    save = states.save
+
+    def saved(*given: Any) -> tuple[Saved, list[StateRow]]:
+        after, rows = save(*given)
+        named = {name: (0, version) for name, (_slot, version) in after.header.parts.items()}
+        header = after.header.model_copy(update={"parts": named})
+        body = header.model_dump_json().encode()
+        parts = [StateRow(row.part, 0, row.version, row.data) for row in rows if row.part != HEADER]
+        return Saved(header, after.parts), [*parts, StateRow(HEADER, 0, header.version, body)]
+
+    patch.setattr(states, "save", saved)
+
+
+def newest_copies(patch: pytest.MonkeyPatch) -> None:
+    load = states.load
+
+    def loaded(rows: Iterable[StateRow]) -> Saved:
+        ordered = sorted(rows, key=lambda row: row.version)
+        saved = load(ordered)
+        newest = {row.part: row.data for row in ordered if row.part != HEADER}
+        return Saved(saved.header, {name: newest[name] for name in saved.parts})
+
+    patch.setattr(states, "load", loaded)
+
+
+@each(
+    Mutation("the header is written before its parts", header_first, "a torn save shows"),
+    Mutation("a part has one copy", one_copy, "a torn save shows"),
+    Mutation("the loader takes the newest copies", newest_copies, "a torn save shows"),
+)
+def test_a_torn_state_is_caught(tmp_path: Path, mutation: Mutation) -> None:
+    with mutation.put_in():
+        check_torn(tmp_path)

@@ -1,0 +1,158 @@
+"""Invariant 6: nothing that a stage could read changes under it.
+
+The check takes down what memory and the real index say as of some positions, lets the space live on and asks again.
+Among the stages is one that writes an old record once more in other words, and closes a closed one again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from qdrant_edge import FieldCondition, RangeFloat, UpdateOperation
+
+from infra.models import HashEmbedder
+from infra.qdrant import EdgeIndex, conditions, edge, points
+from infra.qdrant import reads as edge_reads
+from infra.qdrant.batch import Batch
+from schemas.memory import OPEN, ClosedRow, RecordRow, row_key
+from schemas.routed import RecordVector, Routed
+from schemas.space import Space
+from stages.contract import Emit
+from stages.ports import Embedder, Filter
+from stages.route import Route
+from stages.text.tokens import tokens
+from streams.codec import canonical
+from streams.records import Records
+from streams.topology import Topology
+from tests.fakes.folders import quick_folder
+from tests.fakes.index_suite import Index
+from tests.fakes.mutations import Mutation, each
+from tests.fakes.real_home import ALL_KINDS, SPACE, RealHome, said, story, wired
+
+MEDDLE = "meddle"
+POSITIONS = (3, 5, 15)
+
+
+@dataclass
+class Meddler:
+    """Wires the real stages, but ``route`` writes the first record and the first closing of all again at one turn."""
+
+    records: list[RecordRow] = field(default_factory=list)
+    closed: list[ClosedRow] = field(default_factory=list)
+
+    def wire(self, embedder: Embedder, index: Index) -> Topology:
+        meddler = self
+
+        class Meddling(Route):
+            async def decide(self, message: Any, state: Any) -> Any:
+                outcome = await Route.decide(self, message, state)
+                assert isinstance(outcome, Emit)
+                return Emit(meddler.meddled(outcome.message), outcome.state)
+
+        nodes = wired(embedder, index).nodes
+        stage = Meddling(index, embedder.model)
+        return Topology(tuple(replace(node, stage=stage) if node.name == "route" else node for node in nodes))
+
+    def meddled(self, routed: Routed) -> Routed:
+        self.records += [row for row in routed.rows if isinstance(row, RecordRow)]
+        self.closed += [row for row in routed.rows if isinstance(row, ClosedRow)]
+        if routed.header.event_id != MEDDLE:
+            return routed
+        record = self.records[0].model_copy(update={"text": "I never said that."})
+        closing = self.closed[0].model_copy(update={"until": routed.header.position, "successor": record.id})
+        vector = RecordVector(record_id=record.id, vector=bytes(HashEmbedder().dimension))
+        rows, vectors = (*routed.rows, record, closing), (*routed.vectors, vector)
+        return routed.model_copy(update={"rows": rows, "vectors": vectors})
+
+
+@contextmanager
+def home_on_edge(meddler: Meddler) -> Iterator[RealHome]:
+    """A home whose index is the real engine."""
+    with quick_folder() as folder:
+        embedder = HashEmbedder()
+        index = EdgeIndex.open(folder / "index", generation=1, model=embedder.model, dimension=embedder.dimension)
+        yield RealHome(folder, index, embedder, meddler.wire)
+
+
+async def check() -> None:
+    """Every row keeps its bytes, and every question as of a position its answer."""
+    meddler = Meddler()
+    with home_on_edge(meddler) as home:
+        await home.tell(story(16))
+        assert meddler.closed, "nothing was closed, so nothing can be reopened or moved"
+        rows, told = home.memory(), [await answers(home, position) for position in POSITIONS]
+        revised = said("t6", "Yesterday I bought 60 herrings at the harbour.", minutes=5000, revision=1)
+        await home.tell([said(MEDDLE, "I love jazz.", minutes=4000), revised, *story(8, first=16)])
+        assert set(rows) <= set(home.memory()), "a row of memory changed"
+        assert [await answers(home, position) for position in POSITIONS] == told, "the past reads otherwise now"
+        assert isinstance(home.index, EdgeIndex)
+        await home.index.close()
+
+
+async def answers(home: RealHome, as_of: int) -> list[Any]:
+    """What a stage can read as of a position: all records, the default search by sense and words, those closed."""
+    embedder = HashEmbedder()
+    here = Filter(Space(SPACE), as_of, ALL_KINDS)
+    text = "Thursday dentist appointment"
+    return [
+        await home.indexed(as_of=as_of),
+        await home.index.nearest(here, await embedder.embed([text]), 50),
+        await home.index.lexical(here, [tokens(text), ["herrings"]], 50),
+        await home.index.matching(here, 500),
+    ]
+
+
+async def test_what_could_be_read_stays_as_it_was() -> None:
+    await check()
+
+
+def replaced(patch: pytest.MonkeyPatch) -> None:
+    def write(records: Records, cut: Any) -> None:
+        rows = [(cut.space, row_key(row), canonical(row)) for event in cut.committed for row in event.rows]
+        records._db.executemany("INSERT OR REPLACE INTO memory VALUES (?, ?, ?)", rows)
+
+    patch.setattr(Records, "write_memory", write)
+
+
+def written_over(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EdgeIndex, "_is_fresh", lambda *_: True)
+
+
+def moved(patch: pytest.MonkeyPatch) -> None:
+    def markings(batch: Batch, fresh: set[str], held: dict[str, dict[str, Any]]) -> Iterator[UpdateOperation]:
+        for record_id in batch.marks.keys() - fresh:
+            content = held[record_id] | {"until": OPEN}
+            yield UpdateOperation.set_payload([record_id], batch.marks[record_id].changes(content))
+
+    patch.setattr(edge, "_markings", markings)
+
+
+def closed_for_all_time(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(edge_reads, "found", lambda row, content, _as_of, score=0: points.found(row, content, OPEN, score))
+
+
+def not_found_any_more(patch: pytest.MonkeyPatch) -> None:
+    of_space = conditions._conditions
+
+    def stricter(where: Filter) -> Iterator[FieldCondition]:
+        yield from of_space(where)
+        if not where.closed_too:
+            yield FieldCondition("until", range=RangeFloat(gte=OPEN))
+
+    patch.setattr(conditions, "_conditions", stricter)
+
+
+@each(
+    Mutation("memory replaces rows instead of ignoring", replaced, "a row of memory changed"),
+    Mutation("the index writes over a record", written_over, "the past reads otherwise now"),
+    Mutation("a later closing moves the first", moved, "the past reads otherwise now"),
+    Mutation("a closing shows before its position", closed_for_all_time, "the past reads otherwise now"),
+    Mutation("what is closed now is not found as of then", not_found_any_more, "the past reads otherwise now"),
+)
+async def test_a_change_is_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check()
