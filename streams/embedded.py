@@ -25,6 +25,13 @@ from streams.watermarks import Watermarks
 LANES = 64
 """Lanes of a stage that run at once: enough to fill the encoder's calls, few enough to stay small."""
 
+SPARED = 7
+"""Deaths of the process at one record that blame nobody: a ``kill -9`` looks the same, and must never make a letter.
+
+A process that is killed again and again while it starts works at the same record each time; a text that kills it does
+so for ever, and is a letter after three deaths more.
+"""
+
 LOOKAHEAD = 256
 """Events of a lane taken from the log at once: the first stage embeds them in full calls."""
 
@@ -173,12 +180,15 @@ class Embedded:
                 task.cancel()
 
     def _count_the_dead(self) -> None:
-        """Note a crash of the record that a process had in hand when it ended without a word."""
+        """Note the record that a process had in hand when it ended without a word; after ``SPARED`` it is a crash."""
         held = self._hand.dropped
-        if held is not None and held.offset != BATCH:
-            times = self.journal.add(held.stage, held.space, held.offset, "the process ended inside the stage")
-            where = f"the event at offset {held.offset} of {held.space!r}"
-            _log.warning("the last run ended inside %s at %s, time %d of %d", held.stage, where, times, CRASHES)
+        if held is None or held.offset == BATCH:
+            return
+        deaths = self.journal.add(f"{held.stage} (deaths)", held.space, held.offset, "the process ended inside")
+        where = f"the event at offset {held.offset} of {held.space!r}"
+        _log.warning("the last run ended inside %s at %s, time %d of %d", held.stage, where, deaths, SPARED + CRASHES)
+        if deaths > SPARED:
+            self.journal.add(held.stage, held.space, held.offset, f"the process ended inside the stage {deaths} times")
 
     def _hung(self, stuck: Stuck) -> None:
         """Note, from the watchdog's thread and by a connection of its own, where a stage hangs.

@@ -5,8 +5,8 @@ fault in native code, memory that runs out) can count nothing itself, and would 
 the record in hand stands in a mapped file: a write to memory, which outlives the process though not the machine.
 
 A kill from outside looks the same. It counts only for the record that the processor was at, not for the many that wait
-for a model or the disk, and only the third at the same record in the same stage makes a letter, so that a run that is
-killed again and again loses nothing as long as it gets anywhere.
+for a model or the disk, and only many at the same record in the same stage make a letter (``embedded.SPARED``), so that
+a run that is killed again and again loses nothing as long as it gets anywhere.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ async def test_fault_28_while_the_index_fails_the_command_says_so_and_the_next_o
     assert failed.exit_code == 3
     assert "disk is full" in failed.stderr
     (found,) = printed(home, "recall", "--space", SPACE, "--question", ASKED)
-    assert found["hits"][0]["turn_ids"] == ["m3"]
+    assert found["hits"][0]["turn_ids"] == ["m3", "m2"]  # a correction, and what it quotes
     await found_again(home, calm)
 
 
