@@ -9,8 +9,8 @@ from stages.localize_state.anchors import node_of, path_of, path_to, rooted, run
 from stages.localize_state.cues import returns
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
-from stages.localize_state.nodes import Node, Sign
-from stages.localize_state.reads import Hit, by_id, few, similar
+from stages.localize_state.nodes import Node, Seen, Sign
+from stages.localize_state.reads import Hit, at, by_id, few, similar
 from stages.localize_state.returning import found_in_time
 from stages.localize_state.scored import Choice, answered, in_channel, in_chat
 from stages.localize_state.threads import joined, recent
@@ -36,7 +36,7 @@ async def place(history: History, message: Normalized, turn: Incoming, forest: F
 async def _revised(history: History, message: Normalized, turn: Incoming, forest: Forest) -> Placement | None:
     """Give a revision the place of the turn it replaces, so that what hangs under it stays in the branch.
 
-    Where the former parent is no longer known it becomes a root: any other place could be below the turn itself.
+    Where the former parent is not known any more it becomes a root: any other place could be below the turn itself.
     """
     if message.revises is None:
         return None
@@ -45,9 +45,16 @@ async def _revised(history: History, message: Normalized, turn: Incoming, forest
         record = await by_id(history, message.header.space, turn.position, turn.turn_id)
         return record.turn.placement if record and record.turn else rooted(turn)
     above = forest.turn_at(old.parent)
-    above = None if above is not None and above.turn_id == turn.turn_id else above
-    placed = rooted(turn) if above is None else under(turn, above, Rule.EXPLICIT, path_to(forest, above))
+    placed = await _under_older(history, message, turn, old) if above is None else _explicit(turn, forest, above)
+    placed = rooted(turn) if placed is None or placed.parent_turn_id == turn.turn_id else placed
     return placed.model_copy(update={"branch": old.branch, "interaction": old.interaction})
+
+
+async def _under_older(history: History, message: Normalized, turn: Incoming, old: Seen) -> Placement | None:
+    """Put a revision of a recent turn under the former's parent, which only memory knows."""
+    record = await at(history, message.header.space, turn.position, old.parent)
+    node = node_of(record) if record else None
+    return under(turn, node, Rule.EXPLICIT, path_of(record)) if record and node else None
 
 
 async def _referred(history: History, message: Normalized, turn: Incoming, forest: Forest) -> Placement | None:

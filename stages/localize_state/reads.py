@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from schemas.header import RecordRole, record_id
 from schemas.interval import Interval
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
@@ -41,6 +42,14 @@ async def by_id(history: History, space: Space, position: int, turn_id: str) -> 
         return None
     found = await history.matching(sees(space, position, frozenset({turn_id})), _FEW)
     return next((one.record for one in found if one.record.turn and one.record.turn.turn_id == turn_id), None)
+
+
+async def at(history: History, space: Space, position: int, taken: int) -> RecordRow | None:
+    """Return the record of the turn that took the position ``taken``, closed or not, if it is old enough to be read."""
+    if not 0 <= taken <= position - WINDOW:
+        return None
+    found = await history.fetch(space, position - WINDOW, [record_id(space, taken, RecordRole.TURN)])
+    return found[0].record if found else None
 
 
 async def similar(history: History, space: Space, turn: Incoming, *, widely: bool = False) -> list[Hit]:

@@ -157,6 +157,17 @@ async def test_an_old_revision_is_found_by_a_read() -> None:
     assert await grove.say("bot", "Number twelve.", turn_id="t1", revises=1, revision=1) == old
 
 
+async def test_a_revision_stays_under_a_parent_that_only_memory_knows() -> None:
+    grove = Grove()
+    await grove.say("mia", "Which tram goes to the zoo?")
+    for number in range(90):
+        await grove.say("mia" if number % 2 else "bot", f"Chatter {number}")
+    old = await grove.say("bot", "Number ten.", reply_to="t0", turn_id="late")
+    new = await grove.say("bot", "Number twelve.", reply_to="t0", turn_id="late", revises=91, revision=1)
+    assert (old.parent_turn_id, old.branch, old.depth) == ("t0", 0, 1)
+    assert new == old
+
+
 async def test_interactions_are_an_opening_turn_with_its_replies() -> None:
     grove = Grove()
     for who, text in [
