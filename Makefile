@@ -5,7 +5,6 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 TURNS  ?= 2000
 KILLS  ?= 20
-JOBS   ?= 2
 export HF_HUB_OFFLINE ?= 1
 
 .PHONY: setup demo test coverage check format bench chaos gpu clean
@@ -28,7 +27,7 @@ check: setup
 	$(BIN)/lint-imports
 
 test: check
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest
 
 # Which lines and branches of stages and streams no test reaches.
 coverage: setup
