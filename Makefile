@@ -26,8 +26,9 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two processes: most tests wait for one core at a time, and the encoder's model is loaded in each.
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Which lines and branches of stages and streams no test reaches.
 coverage: setup

@@ -12,7 +12,7 @@ from infra.errors import HomeUnusable
 from infra.home import INDEX, LOG, OTHER_MODEL, owned, usable
 from infra.memory_api import Memory, Progress
 from infra.models import make_embedder
-from infra.qdrant import EdgeIndex, IndexMismatchError, reached
+from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.settings import Settings
 from stages.commit import Commit
 from stages.extract_per_view import ExtractPerView
@@ -83,14 +83,14 @@ def _must_be_whole(home: Path, journal: Journal) -> None:
     Raises:
         HomeUnusable: if it does. The index is written before the log says so: no death of a process does this.
     """
-    held = reached(home / INDEX)
-    for space, position in journal.remembered().items():
-        if held.get(space, -1) < position:
-            msg = (
-                f"the index in {home} holds {space} up to position {held.get(space, -1)}, memory up to {position}; "
-                f"restore the home from a backup, or ingest its turns into another ANABRANCH_HOME"
-            )
-            raise HomeUnusable(msg)
+    held, remembered = reached(home / INDEX), journal.remembered()
+    for space in lacking(held, remembered):
+        msg = (
+            f"the index in {home} holds {space} up to position {held.get(space, -1)}, "
+            f"memory up to {remembered[space]}; restore the home from a backup, "
+            "or ingest its turns into another ANABRANCH_HOME"
+        )
+        raise HomeUnusable(msg)
 
 
 @asynccontextmanager

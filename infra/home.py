@@ -6,7 +6,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from infra.errors import HomeBusy, HomeUnusable
@@ -80,6 +80,13 @@ def usable(home: Path) -> Iterator[None]:
             raise  # a constraint or a call that is wrong: a bug
         msg = f"{log} is damaged ({error}); restore it from a backup, or name another ANABRANCH_HOME"
         raise HomeUnusable(msg) from error
+
+
+@contextmanager
+def read_only(file: Path) -> Iterator[sqlite3.Connection]:
+    """Give an SQLite file of a home to look at, without taking the home; nothing in it can be changed."""
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        yield database
 
 
 def owner(home: Path) -> str | None:

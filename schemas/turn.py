@@ -17,7 +17,6 @@ Identifier = Annotated[str, StringConstraints(min_length=1, max_length=256, patt
 Name = Annotated[str, StringConstraints(max_length=256)]
 """A name or label: states and records keep it with every turn, so it is short."""
 
-
 Address = Annotated[str, StringConstraints(max_length=4096)]
 """A URL; longer ones are data, which belongs elsewhere."""
 

@@ -26,6 +26,11 @@ class Counts(Model):
     lettered: int = 0
     alone: int = 0
 
+    @property
+    def total(self) -> int:
+        """How many events of the space the stage has handled."""
+        return self.emitted + self.duplicates + self.lettered + self.alone
+
 
 PartVersion = tuple[int, int]
 """Which copy of a part belongs to the state: its key (0 or 1) and its version."""
@@ -161,8 +166,12 @@ def load(rows: Iterable[StateRow]) -> Saved:
 
 
 def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tuple[Saved, list[StateRow]]:
-    """Return the saved state and the rows to write: changed parts into their other slot, then the header."""
-    version = before.header.version + 1
+    """Return the saved state and the rows to write: changed parts into their other slot, then the header.
+
+    The version is the number of events handled: workers that both believe the space theirs cut at other places, and
+    of what they leave the greatest version is the one that has come furthest.
+    """
+    version = max(before.header.version + 1, header.counts.total)
     named: dict[str, PartVersion] = {}
     rows: list[StateRow] = []
     for name, data in sorted(parts.items()):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from streams.stopped import WrongHome
 
-VERSION = 1
+VERSION = 2
 """Of the tables below; a home of another version is refused, since it would be read wrongly."""
 
 _SCHEMA = """

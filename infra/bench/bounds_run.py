@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,13 +14,11 @@ from rich.console import Console
 from infra.bench.bounds_dialogues import Dialogue
 from infra.bench.bounds_readings import Reading, Written, on_disk, resident
 from infra.bench.bounds_tables import print_readings, print_recalls
-from infra.bench.filled import filled
+from infra.bench.filled import filled, scratch, warmed
 from infra.bench.latency import ASKED, Latency, latency_of
-from infra.bootstrap import open_memory
 from infra.embedded_memory import EmbeddedMemory
 from infra.errors import UsageError
 from infra.importers import publish
-from infra.models import make_embedder
 from infra.settings import Settings
 from schemas.space import Space
 from stages.ports import Embedder
@@ -39,8 +36,7 @@ SMALL = 10
 
 async def run_bounds(settings: Settings, told: Sequence[Dialogue], turns: int, console: Console) -> None:
     """Tell each dialogue up to ``turns`` turns, read it off at each power of ten, and time recalls."""
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
-    await embedder.embed([f"warming up, text number {number}" for number in range(64)])
+    embedder = await warmed(settings)
     console.print(f"anabranch {version('anabranch')}   model {embedder.model}")
     recalls: list[tuple[str, Latency]] = []
     for dialogue in told:
@@ -116,13 +112,11 @@ class _Home:
 
 @asynccontextmanager
 async def _home(settings: Settings, embedder: Embedder) -> AsyncIterator[_Home]:
-    with tempfile.TemporaryDirectory(prefix="anabranch-bench-") as folder:
-        own = settings.model_copy(update={"home": Path(folder)})
-        async with open_memory(own, embedder=embedder) as memory:
-            if not isinstance(memory, EmbeddedMemory):
-                msg = "the bounds are those of the embedded mode: unset ANABRANCH_KAFKA"
-                raise UsageError(msg)
-            yield _Home(memory, Path(folder))
+    async with scratch(settings, embedder) as (memory, folder):
+        if not isinstance(memory, EmbeddedMemory):
+            msg = "the bounds are those of the embedded mode: unset ANABRANCH_KAFKA"
+            raise UsageError(msg)
+        yield _Home(memory, folder)
 
 
 async def _many_spaces(

@@ -46,7 +46,7 @@ class Answered:
 async def run_locomo(settings: Settings, path: Path, console: Console, raw: Path | None) -> None:
     """Ingest LoCoMo conversations, ask their questions, and print evidence recall by category number."""
     samples = load_locomo(path)
-    answered, others = await _systems(settings, path, Format.LOCOMO, samples, console, raw)
+    answered, others = await _systems(settings, path, Format.LOCOMO, samples, console, raw, deep=True)
     systems = {OURS: answered.ranking, **others}
     rows = {name: locomo_table(samples, ranking, K) for name, ranking in systems.items()}
     _print(console, f"LoCoMo: evidence recall at {K} (all evidence at {K}), percent", rows)
@@ -64,14 +64,21 @@ async def run_beam(settings: Settings, path: Path, console: Console, raw: Path |
 
 
 async def _systems(  # noqa: PLR0917 - what both benchmarks have in common
-    settings: Settings, path: Path, kind: Format, samples: Sequence[Sample], console: Console, raw: Path | None
+    settings: Settings,
+    path: Path,
+    kind: Format,
+    samples: Sequence[Sample],
+    console: Console,
+    raw: Path | None,
+    *,
+    deep: bool = False,
 ) -> tuple[Answered, dict[str, Ranking]]:
     """Return what the memory answered, and the ranking of each baseline."""
     embedder = make_embedder(settings.embedder, threads=settings.threads)
     async with filled(settings, read(path, kind), console, embedder) as (memory, sums):
         provenance(console, path, embedder.model, sums)
         console.print(str(await latency(memory, list(samples), embedder)))
-        answered = await _ask(memory, samples)
+        answered = await _ask(memory, samples, deep=deep)
     console.print(f"recall p50 {median(answered.took_ms):.1f} ms at k={K} over {len(answered.took_ms)} questions")
     keep(raw, answered.raw)
     return answered, await _baselines(samples, embedder)
@@ -86,21 +93,22 @@ async def _baselines(samples: Sequence[Sample], embedder: Embedder) -> dict[str,
     return {"recent turns": recent, "BM25": lexical, "dense": dense}
 
 
-async def _ask(memory: Memory, samples: Sequence[Sample]) -> Answered:
+async def _ask(memory: Memory, samples: Sequence[Sample], *, deep: bool) -> Answered:
     answered = Answered()
     for sample in samples:
         for asked in sample.questions:
             if asked.evidence:
-                await _one(memory, Space(sample.space), asked, answered)
+                await _one(memory, Space(sample.space), asked, answered, deep=deep)
     return answered
 
 
-async def _one(memory: Memory, space: Space, asked: Asked, answered: Answered) -> None:
+async def _one(memory: Memory, space: Space, asked: Asked, answered: Answered, *, deep: bool) -> None:
     question = Question(id=asked.id, question=asked.question, asker=asked.asker, k=K)
     found = await memory.recall(space, question)
-    deep = await memory.recall(space, question.model_copy(update={"k": DEPTH}))
     answered.ranking[asked.id] = [turn_id for hit in found.hits for turn_id in hit.turn_ids]
-    answered.deep[asked.id] = [turn_id for hit in deep.hits for turn_id in hit.turn_ids]
+    if deep:
+        further = await memory.recall(space, question.model_copy(update={"k": DEPTH}))
+        answered.deep[asked.id] = [turn_id for hit in further.hits for turn_id in hit.turn_ids]
     answered.took_ms.append(found.took_ms)
     answered.raw.append(
         {"question": asked.question, "evidence": list(asked.evidence), "space": space} | found.model_dump(mode="json")

@@ -13,8 +13,18 @@ from infra.bootstrap import open_memory
 from infra.cli.progress import Bar
 from infra.importers import Imported, publish
 from infra.memory_api import Memory, Sums
+from infra.models import Made, make_embedder
 from infra.settings import Settings
 from stages.ports import Embedder
+
+
+@asynccontextmanager
+async def scratch(settings: Settings, embedder: Embedder | None = None) -> AsyncIterator[tuple[Memory, Path]]:
+    """Give the memory of a fresh home, and its folder; both are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="anabranch-bench-") as folder:
+        own = settings.model_copy(update={"home": Path(folder)})
+        async with open_memory(own, embedder=embedder) as memory:
+            yield memory, Path(folder)
 
 
 @asynccontextmanager
@@ -22,10 +32,15 @@ async def filled(
     settings: Settings, events: Iterable[Imported], console: Console, embedder: Embedder | None = None
 ) -> AsyncIterator[tuple[Memory, Sums]]:
     """Give a memory that holds ``events`` and nothing else, and the sums of filling it."""
-    with tempfile.TemporaryDirectory(prefix="anabranch-bench-") as folder:
-        own = settings.model_copy(update={"home": Path(folder)})
-        async with open_memory(own, embedder=embedder) as memory:
-            await publish(memory, events)
-            with Bar(console, "ingest") as bar:
-                await memory.run(bar.show)
-            yield memory, memory.sums()
+    async with scratch(settings, embedder) as (memory, _):
+        await publish(memory, events)
+        with Bar(console, "ingest") as bar:
+            await memory.run(bar.show)
+        yield memory, memory.sums()
+
+
+async def warmed(settings: Settings) -> Made:
+    """Return a fresh embedder whose model is loaded and has run; its cache holds nothing that will be asked."""
+    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    await embedder.embed([f"warming up, text number {number}" for number in range(64)])
+    return embedder

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from infra.bench.filled import filled
+from infra.bench.filled import filled, warmed
 from infra.bench.report import provenance, table
 from infra.importers import Format, Imported, read
-from infra.models import Made, SentenceTransformerEmbedder, make_embedder
+from infra.models import SentenceTransformerEmbedder
 from infra.settings import Settings
 from stages.ports import Embedder
 
@@ -76,22 +76,15 @@ def _row(number: int, turns: int, each: Round) -> list[str]:
 
 
 async def _round(settings: Settings, path: Path, events: Iterable[Imported], console: Console) -> Round:
-    recording = Recording(await _warm(settings))
+    recording = Recording(await warmed(settings))
     began = time.perf_counter()  # noqa: TID251 - a benchmark measures
     async with filled(settings, events, console, recording) as (_, sums):
         chain = time.perf_counter() - began  # noqa: TID251
         provenance(console, path, recording.model, sums)
     texts = list(recording.texts)
-    bare = await _warm(settings)
+    bare = await warmed(settings)
     began = time.perf_counter()  # noqa: TID251
     await bare.embed(texts)
     bare_took = time.perf_counter() - began  # noqa: TID251
     free_took = bare.free_batches(texts) if isinstance(bare, SentenceTransformerEmbedder) else bare_took
     return Round(chain, bare_took, free_took, len(texts))
-
-
-async def _warm(settings: Settings) -> Made:
-    """Return a fresh embedder whose model is loaded and has run; its cache holds nothing that will be asked."""
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
-    await embedder.embed([f"warming up, text number {number}" for number in range(64)])
-    return embedder

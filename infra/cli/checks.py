@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter  # noqa: TID251 - the disk's speed is what is measured
 from typing import Final
 
-from infra.home import LOG, OTHER_MODEL, owner
+from infra.home import LOG, OTHER_MODEL, owner, read_only
 from infra.models import make_embedder
 from infra.settings import Settings, config_file, unknown_variables
 
@@ -127,11 +127,9 @@ def _pinned_model(home: Path) -> str | None:
     log = home / LOG
     if not log.is_file():
         return None
-    database = sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True)
     try:
-        found = database.execute("SELECT value FROM meta WHERE name = 'model'").fetchone()
+        with read_only(log) as database:
+            found = database.execute("SELECT value FROM meta WHERE name = 'model'").fetchone()
     except sqlite3.Error:
         return None
-    finally:
-        database.close()
     return None if found is None else str(found[0])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 from infra.cli.checks import Check, Verdict
+from infra.home import INDEX, LOG, read_only
 from infra.settings import Settings
 
 _ADVICE = "nothing is lost from the log: free or mend the disk, or name another folder by ANABRANCH_HOME"
@@ -15,17 +14,17 @@ _ADVICE = "nothing is lost from the log: free or mend the disk, or name another 
 
 async def index(settings: Settings) -> Check:
     """Write a record to a scratch index beside the home, find it again, and see that the home's index is whole."""
-    from infra.qdrant import reached, writes_and_reads  # noqa: PLC0415 - `--help` must not load the index
+    from infra.qdrant import lacking, reached, writes_and_reads  # noqa: PLC0415 - `--help` must not load the index
 
     folder = next(parent for parent in (settings.home, *settings.home.parents) if parent.is_dir())
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".anabranch-doctor-") as scratch:
-            await writes_and_reads(Path(scratch) / "index")
+            await writes_and_reads(Path(scratch) / INDEX)
         remembered = _remembered(settings.home)
-        held = reached(settings.home / "index")
+        held = reached(settings.home / INDEX)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("index", Verdict.WRONG, str(error), _ADVICE)
-    short = [space for space, position in remembered.items() if held.get(space, -1) < position]
+    short = lacking(held, remembered)
     if short:
         found = f"the index lacks what memory holds of {short[0]} ({len(short)} of {len(remembered)} spaces)"
         return Check("index", Verdict.WRONG, found, "restore the home from a backup, or ingest its turns into another")
@@ -34,9 +33,11 @@ async def index(settings: Settings) -> Check:
 
 def _remembered(home: Path) -> dict[str, int]:
     """Return the last committed position of each space, read without taking the home."""
-    if not (home / "log.sqlite").is_file():
+    from streams.topology import LAST  # noqa: PLC0415 - as above
+
+    if not (home / LOG).is_file():
         return {}
-    with closing(sqlite3.connect(f"{(home / 'log.sqlite').as_uri()}?mode=ro", uri=True)) as database:
+    with read_only(home / LOG) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'lanes'").fetchone():
             return {}
-        return dict(database.execute("SELECT space, position FROM lanes WHERE stage = 'commit'"))
+        return dict(database.execute("SELECT space, position FROM lanes WHERE stage = ?", (LAST.name,)))

@@ -89,12 +89,12 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
 
 def _checked(kind: type[Asked], fields: Mapping[str, Any], where: str) -> Asked:
     try:
-        json.dumps(fields, ensure_ascii=False).encode()
+        spelled = json.dumps(fields, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         msg = f"{where}: holds a lone surrogate, or bytes that are not UTF-8; write it in UTF-8"
         raise UsageError(msg) from None
     try:
-        return kind.model_validate_json(json.dumps(fields))
+        return kind.model_validate_json(spelled)
     except ValidationError as error:
         first = error.errors()[0]
         msg = f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -2,6 +2,6 @@
 
 from infra.qdrant.edge import EdgeIndex
 from infra.qdrant.folder import IndexInUseError, IndexMismatchError
-from infra.qdrant.health import reached, writes_and_reads
+from infra.qdrant.health import lacking, reached, writes_and_reads
 
-__all__ = ["EdgeIndex", "IndexInUseError", "IndexMismatchError", "reached", "writes_and_reads"]
+__all__ = ["EdgeIndex", "IndexInUseError", "IndexMismatchError", "lacking", "reached", "writes_and_reads"]

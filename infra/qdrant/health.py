@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from infra.home import read_only
 from infra.qdrant.edge import EdgeIndex
 from infra.qdrant.watermarks import FILE
 from schemas.committed import Committed
-from schemas.header import EventKind, Header, record_id
+from schemas.header import EventKind, Header, RecordRole, record_id
 from schemas.memory import RecordKind, RecordRow
 from schemas.routed import RecordVector
 from schemas.space import Space
@@ -64,8 +64,13 @@ def reached(folder: Path) -> dict[str, int]:
     path = folder / FILE
     if not path.is_file():
         return {}
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        return dict(connection.execute("SELECT space, position FROM watermark"))
+    with read_only(path) as database:
+        return dict(database.execute("SELECT space, position FROM watermark"))
+
+
+def lacking(held: Mapping[str, int], remembered: Mapping[str, int]) -> list[str]:
+    """Return the spaces of which an index that reaches to ``held`` lacks something that memory holds."""
+    return [space for space, position in remembered.items() if held.get(space, -1) < position]
 
 
 def _opened(folder: Path) -> EdgeIndex:
@@ -80,7 +85,7 @@ def _event(row: RecordRow) -> Committed:
 def _record() -> RecordRow:
     return RecordRow(
         space=_SPACE,
-        id=record_id(_SPACE, 0, "turn", 0),
+        id=record_id(_SPACE, 0, RecordRole.TURN),
         kind=RecordKind.TURN,
         text="The doctor writes one line and looks for it.",
         owner=None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from streams.effects import Inbound
 from streams.engine import Engine
 from streams.records import Records
 from streams.tables import Tables
+from tests.fakes.narrow import set_window
 from tests.fakes.runtime import Died
 
 
@@ -134,11 +134,9 @@ class Delivery:
 
 @contextmanager
 def small_window(window: int) -> Iterator[None]:
-    """Let W be small: short dialogues then read memory as of W events ago, as long ones do."""
+    """Let W be small inside."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] in {"stages", "streams"} and hasattr(module, "WINDOW"):
-                patch.setattr(module, "WINDOW", window)
+        set_window(patch, window)
         yield
 
 

@@ -7,17 +7,21 @@ import sys
 import pytest
 
 from stages import shown
-from stages.contract import WINDOW
 from stages.route import working
 
 SMALL = 12
 """W for such tests."""
 
 
+def set_window(patch: pytest.MonkeyPatch, window: int) -> None:
+    """Let W be ``window`` wherever it is known: short dialogues then read memory as long ones do."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in {"stages", "streams"} and hasattr(module, "WINDOW"):
+            patch.setattr(module, "WINDOW", window)
+
+
 def narrow(patch: pytest.MonkeyPatch) -> None:
     """Let W be ``SMALL`` wherever it is known, windows be shown of as few turns, and messages leave early."""
-    for module in list(sys.modules.values()):
-        if module.__name__.startswith(("stages", "streams")) and vars(module).get("WINDOW") == WINDOW:
-            patch.setattr(module, "WINDOW", SMALL)
+    set_window(patch, SMALL)
     patch.setattr(working, "CAPACITY", 7)
     patch.setattr(shown, "TURNS", SMALL)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import event
 
 from infra.bootstrap import topology
 from infra.models import HashEmbedder
@@ -21,10 +22,12 @@ from stages.ports import Filter
 from stages.text.tokens import tokens
 from tests.fakes import runtime
 from tests.fakes.dialogues import LIMIT
-from tests.fakes.disturbed import Fate
+from tests.fakes.disturbed import Fate, Way
+from tests.fakes.folders import quick_folder
 from tests.fakes.index import MemoryIndex
 from tests.fakes.odd_stages import odd_topology
 from tests.fakes.rig import Process, Rig, outliving
+from tests.fakes.sent import Sent
 
 ASKED = ("Where does Mia live?", "the flight to Oslo on Monday", "a book about salt", "Kaga Loft", "\u6771\u4eac")
 _MANY = 1000
@@ -47,6 +50,24 @@ def real_rig(folder: Path) -> Rig:
 def edge_rig(folder: Path) -> Rig:
     """Return a rig of the five stages whose processes open the index in their home."""
     return Rig(folder, _opened)
+
+
+async def check_each_as_alone(
+    make: Callable[[Path], Rig],
+    logs: Mapping[str, Sequence[Sent]],
+    mixed: Sequence[Sent],
+    runs: Sequence[tuple[int, Way]],
+    last: Way,
+) -> None:
+    """Live ``mixed`` disturbed, and each space's own log alone: every space must end as it does alone."""
+    with quick_folder() as folder:
+        disturbed = make(folder / "disturbed")
+        await disturbed.live(mixed, runs, last)
+        event(f"deaths: {disturbed.deaths}")
+        for n, (space, log) in enumerate(logs.items()):
+            alone = make(folder / f"alone-{n}")
+            await alone.live(log)
+            assert disturbed.fortune(space) == alone.fortune(space)
 
 
 @asynccontextmanager

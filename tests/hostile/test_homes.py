@@ -83,10 +83,10 @@ def test_home_of_another_version(folder: Path) -> None:
     database = sqlite3.connect(folder / "home" / "log.sqlite", isolation_level=None)
     database.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
     refused = run(folder / "home", *ASKED)
-    database.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+    database.execute("UPDATE meta SET value = '2' WHERE name = 'version'")
     database.close()
     told = " ".join(refused.stderr.split())
-    assert (refused.exit_code, "'99'" in told, "'1'" in told, "ANABRANCH_HOME" in told) == (3, True, True, True)
+    assert (refused.exit_code, "'99'" in told, "'2'" in told, "ANABRANCH_HOME" in told) == (3, True, True, True)
 
 
 def test_model_is_missing(folder: Path) -> None:

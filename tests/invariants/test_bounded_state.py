@@ -23,7 +23,7 @@ from stages.route import Route, working
 from streams import state as states
 from streams.effects import Cut
 from streams.journal import Journal
-from streams.state import HEADER, Saved, StateHeader, StateRow
+from streams.state import HEADER, Counts, Saved, StateHeader, StateRow
 from tests.fakes.busy import NoHistory, extracted
 from tests.fakes.mutations import Mutation, each
 from tests.fakes.narrow import narrow
@@ -159,7 +159,13 @@ def all_turns(patch: pytest.MonkeyPatch) -> None:
 
 
 def all_ids(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(states, "WINDOW", 10**6)
+    seen = StateHeader.seen
+
+    def seen_all(header: StateHeader, position: int, offset: int, event_id: str, counts: Counts) -> StateHeader:
+        after = seen(header, position, offset, event_id, counts)
+        return after.model_copy(update={"ids": header.ids + states.id_hash(event_id)})
+
+    patch.setattr(StateHeader, "seen", seen_all)
 
 
 def one_part(patch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import event, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes.disturbed import Way
 from tests.fakes.effort import effort
-from tests.fakes.folders import quick_folder
 from tests.fakes.logs import mingled, runs, sent_to, ways
-from tests.fakes.rigs import odd_rig
+from tests.fakes.rigs import check_each_as_alone, odd_rig
 from tests.fakes.sent import Kind, Sent
 
 SPACES = ("acme/u-1", "acme/u-2", "bell/u-1")
@@ -30,11 +29,4 @@ async def test_each_space_remembers_what_it_would_alone(
     data: st.DataObject, logs: list[Log], runs: list[tuple[int, Way]], last: Way
 ) -> None:
     mixed = data.draw(mingled(logs))
-    with quick_folder() as folder:
-        disturbed = odd_rig(folder / "disturbed")
-        await disturbed.live(mixed, runs, last)
-        event(f"deaths: {disturbed.deaths}")
-        for n, (space, log) in enumerate(zip(SPACES, logs, strict=True)):
-            alone = odd_rig(folder / f"alone-{n}")
-            await alone.live(log)
-            assert disturbed.fortune(space) == alone.fortune(space)
+    await check_each_as_alone(odd_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last)

@@ -11,7 +11,7 @@ from tests.fakes.disturbed import Way, small_window
 from tests.fakes.effort import effort
 from tests.fakes.folders import quick_folder
 from tests.fakes.logs import mingled, runs, ways
-from tests.fakes.rigs import edge_rig, found, real_rig
+from tests.fakes.rigs import check_each_as_alone, edge_rig, found, real_rig
 from tests.fakes.sent import Sent
 
 SPACES = (Space("acme/u-1"), Space("acme/u-2"))
@@ -30,14 +30,8 @@ async def test_each_space_remembers_what_it_would_alone(
     data: st.DataObject, logs: tuple[Log, ...], runs: list[tuple[int, Way]], last: Way, window: int
 ) -> None:
     mixed = data.draw(mingled(logs))
-    with small_window(window), quick_folder() as folder:
-        disturbed = real_rig(folder / "disturbed")
-        await disturbed.live(mixed, runs, last)
-        event(f"deaths: {disturbed.deaths}")
-        for n, (space, log) in enumerate(zip(SPACES, logs, strict=True)):
-            alone = real_rig(folder / f"alone-{n}")
-            await alone.live(log)
-            assert disturbed.fortune(space) == alone.fortune(space)
+    with small_window(window):
+        await check_each_as_alone(real_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last)
 
 
 @effort(3)

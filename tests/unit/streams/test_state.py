@@ -6,13 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.state import EMPTY, StateHeader, StateRow, load, save
+from streams.state import EMPTY, Counts, StateHeader, StateRow, load, save
 
 Store = dict[tuple[str, int], StateRow]
 
 
 def stored(store: Store, rows: list[StateRow]) -> Store:
     return store | {(row.part, row.slot): row for row in rows}
+
+
+def test_the_version_is_the_number_of_events_handled_wherever_the_cuts_are() -> None:
+    """Two workers at one place write one number, so that the greatest is the one that has come furthest."""
+    often, seldom = EMPTY, EMPTY
+    for handled in range(1, 7):
+        header = StateHeader(position=handled - 2, counts=Counts(emitted=handled - 1, alone=1))
+        often, _ = save(often, header, {"a": bytes([handled])})
+    seldom, _ = save(seldom, StateHeader(position=4, counts=Counts(emitted=5, alone=1)), {"a": bytes([6])})
+    assert (often.header.version, seldom.header.version) == (6, 6)
 
 
 def test_only_changed_parts_and_the_header_are_written() -> None:
