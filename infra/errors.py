@@ -4,8 +4,10 @@
 
     AnabranchError
     ├── UsageError       wrong use: an argument, a setting or an input file           exit code 2
+    │   ├── TopicsUnfitError (infra.kafka) a topic has too few partitions, or copies than the cluster can hold
     │   └── IndexMismatchError (infra.qdrant) the index is of another generation, model or dimension
     └── MissingError     a service, a model or the home itself cannot be had          exit code 3
+        ├── BrokerFailedError (infra.kafka) the broker ended or does not answer
         ├── ModelMissing a model is not on this machine; ``command`` brings it
         ├── HomeBusy     another process owns the home
         ├── HomeUnusable the home cannot be made, read or written, or is another version's

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from infra.errors import UsageError
@@ -29,6 +29,13 @@ def _default_home() -> Path:
     return Path(_ENVIRONMENT.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "anabranch"
 
 
+def cache_folder() -> Path:
+    """Return where the platform keeps what can be brought again."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "anabranch"
+    return Path(_ENVIRONMENT.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anabranch"
+
+
 class Settings(BaseSettings):
     """What can be set, as ``ANABRANCH_NAME`` or as ``name`` in the TOML file; the environment wins.
 
@@ -47,8 +54,10 @@ class Settings(BaseSettings):
     threads: Annotated[
         int | None, Field(ge=1, le=1024, description="threads of the encoder; unset: its own choice")
     ] = None
-    kafka: Annotated[str | None, Field(description="bootstrap servers")] = None
-    qdrant_url: Annotated[str | None, Field(description="a Qdrant server")] = None
+    kafka: Annotated[str | None, Field(description="bootstrap servers; unset: embedded mode")] = None
+    qdrant_url: Annotated[str | None, Field(description="a Qdrant server, for the Kafka mode")] = None
+    qdrant_grpc_port: Annotated[int | None, Field(ge=1, le=65535, description="its gRPC port; unset: REST only")] = 6334
+    qdrant_api_key: Annotated[SecretStr | None, Field(description="its key, where it asks for one")] = None
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
 
@@ -68,7 +77,7 @@ class Settings(BaseSettings):
         check(embedder)
         return embedder
 
-    @field_validator("kafka", "qdrant_url", "language_model", "reranker")
+    @field_validator("language_model", "reranker")
     @classmethod
     def _later(cls, value: str | None) -> str | None:
         if value is not None:

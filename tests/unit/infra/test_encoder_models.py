@@ -35,7 +35,8 @@ def transformer(folder: Path, side: str = "right") -> Any:
         "intermediate_size": 32,
         "max_position_embeddings": 40,
     }
-    BertModel(BertConfig(vocab_size=len(WORDS), hidden_size=24, **shape)).save_pretrained(folder)
+    model = BertModel(BertConfig(vocab_size=len(WORDS), hidden_size=24, **shape))  # type: ignore[no-untyped-call]
+    model.save_pretrained(folder)
     (folder / "vocab.txt").write_text("\n".join(WORDS))
     tokenizer = BertTokenizer(str(folder / "vocab.txt"), model_max_length=40, padding_side=side)
     tokenizer.save_pretrained(folder)

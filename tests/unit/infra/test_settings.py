@@ -59,8 +59,8 @@ def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> N
         ("MAX_TEXT", "many", "integer"),
         ("MAX_TEXT", "0", "greater than or equal to 1"),
         ("THREADS", "-1", "greater than or equal to 1"),
-        ("KAFKA", "localhost:9092", "does not work with it yet"),
-        ("QDRANT_URL", "http://localhost", "does not work with it yet"),
+        ("LANGUAGE_MODEL", "openai:http://localhost#x", "does not work with it yet"),
+        ("QDRANT_GRPC_PORT", "0", "greater than or equal to 1"),
     ],
 )
 def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:

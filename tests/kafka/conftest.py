@@ -1,0 +1,42 @@
+"""Brokers for the tests, each in a folder of its own. A Kafka that cannot start is a failure, never a skip."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from infra.kafka import Broker, bring
+from infra.settings import cache_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A cluster that ANABRANCH_KAFKA_TEST names."""
+
+    bootstrap: str
+
+
+@pytest.fixture(scope="session")
+def libs() -> Path:
+    return bring(cache_folder())
+
+
+@pytest.fixture(scope="session")
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker | Named]:
+    """Give the cluster that all files share: use topics of your own there, and leave it running."""
+    if servers := os.environ.get("ANABRANCH_KAFKA_TEST"):
+        yield Named(servers)
+        return
+    with Broker.at(tmp_path_factory.mktemp("kafka"), request.getfixturevalue("libs"), quick=True) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def lone(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give a broker to stop, kill and fill; whoever stops it starts it again."""
+    with Broker.at(tmp_path_factory.mktemp("lone"), libs, quick=True) as one:
+        yield one
