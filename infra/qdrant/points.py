@@ -8,7 +8,7 @@ once they are so; ``body``, the row as JSON, so that a recall needs no second st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -96,10 +96,14 @@ def floats(vector: bytes) -> list[float]:
 
 def entry(stored: Record) -> Entry:
     """Return what the statistics count of a point."""
-    content = stored.payload or {}
-    kind = next(t for t in content["tags"] if t.startswith("kind "))
     weighed = stored.vector.get(SPARSE) if isinstance(stored.vector, dict) else None
-    return RecordKind(kind[5:]), content["since"], weighed.indices if isinstance(weighed, SparseVector) else ()
+    return counted(stored.payload or {}, weighed.indices if isinstance(weighed, SparseVector) else ())
+
+
+def counted(content: Payload, dimensions: Collection[int]) -> Entry:
+    """Return what the statistics count of a record, from its payload and its sparse dimensions."""
+    kind = next(t for t in content["tags"] if t.startswith("kind "))
+    return RecordKind(kind[5:]), content["since"], dimensions
 
 
 def facts(content: Payload) -> Facts:

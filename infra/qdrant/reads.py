@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import islice
-from typing import Final, TypeVar
-from uuid import UUID
+from functools import partial
+from typing import Final
 
-from qdrant_edge import Query, Record, ScoredPoint, SparseVector
+from qdrant_edge import Query, SparseVector
 
-from infra.qdrant import bm25
+from infra.qdrant import bm25, ranking
 from infra.qdrant.batch import is_id
 from infra.qdrant.conditions import condition, of_space, selects_nothing
+from infra.qdrant.kept import MATCHES, ROWS, keep
 from infra.qdrant.points import (
     FOUND_FIELDS,
     STATISTICS_FIELDS,
@@ -27,67 +26,20 @@ from infra.qdrant.points import (
     match,
     parsed,
 )
+from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, by_words
 from infra.qdrant.shard import DENSE, SPARSE, Shard
 from infra.qdrant.statistics import Entry, Statistics
 from schemas.memory import RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
 
-Ranked = list[tuple[str, int]]
-"""Record ids with their scores, ordered by (score descending, id)."""
-
-_SLACK: Final = 16
-"""Results asked for beyond the limit: ties of more at the cut are rare, and cost a second query."""
-
-_MATCHES: Final = 65_536
-"""Facts of matches kept in memory (about 25 MB): reading one costs 10 us, and a recall asks for a thousand."""
-
-_ROWS: Final = 4096
-"""Records kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
-
 _FEW: Final = 16
 _ANSWERS: Final = 256
 """So many answers to "which are the newest?" are kept until the next write, if short: every recall asks for a turn."""
 
-_Name = TypeVar("_Name")
-_Kept = TypeVar("_Kept")
-
-
-def _keep(kept: dict[_Name, _Kept], new: dict[_Name, _Kept], size: int) -> None:
-    """Add to what is kept, at most ``size``; those kept longest go."""
-    kept |= new
-    for name in list(islice(kept, max(0, len(kept) - size))):
-        del kept[name]
-
-
-def by_dot(score: float) -> int:
-    """Return a dot product of int8 vectors as the integer that it is."""
-    return round(score)
-
-
-def by_words(score: float) -> int:
-    """Return a BM25 sum, an integer of 4096ths, in thousandths."""
-    return bm25.thousandths(round(score))
-
-
-def _cut(points: Sequence[ScoredPoint], asked: int, limit: int, integer: Callable[[float], int]) -> Ranked | None:
-    """Return the ``limit`` best of what ``asked`` brought, or ``None`` if a tie may go on behind it."""
-    scored = sorted([(-integer(point.score), _number(point)) for point in points])
-    if len(points) == asked and scored[-1][0] == scored[limit - 1][0]:
-        return None
-    return [(_name(number), -score) for score, number in scored[:limit]]
-
-
-def _number(point: ScoredPoint | Record) -> int:
-    """Return a point's id as a number; numbers are in the order of the ids as they are written."""
-    key = point.id  # made anew each time that it is asked for
-    return key.int if isinstance(key, UUID) else UUID(str(key)).int
-
-
-@lru_cache(maxsize=_MATCHES)
-def _name(number: int) -> str:
-    """Return an id as it is written. A recall sees a thousand, mostly those that the last one saw."""
-    return str(UUID(int=number))
+_cut = ranking.cut
+_number = ranking.number
+_name = ranking.name
 
 
 @dataclass
@@ -129,13 +81,13 @@ class Reads:
         if limit < 1 or selects_nothing(where):
             return [[] for _ in queries]
         ranked: dict[int, Ranked] = {}
-        asked = limit + _SLACK
+        asked = limit + SLACK
         while open_ := [number for number in range(len(queries)) if number not in ranked]:
             results = self.shard.query(condition(where), [queries[number] for number in open_], asked)
             for number, points in zip(open_, results, strict=True):
                 if (cut := _cut(points, asked, limit, integer)) is not None:
                     ranked[number] = cut
-            asked *= 4
+            asked *= MORE
         return [ranked[number] for number in range(len(queries))]
 
     def newest(self, where: Filter, limit: int) -> Ranked:
@@ -147,17 +99,17 @@ class Reads:
             kept = {(where, limit): self._read_newest(where, limit)}
             if limit > _FEW:
                 return kept[where, limit]
-            _keep(self._newest, kept, _ANSWERS)
+            keep(self._newest, kept, _ANSWERS)
         return self._newest[where, limit]
 
     def _read_newest(self, where: Filter, limit: int) -> Ranked:
-        asked = limit + _SLACK
+        asked = limit + SLACK
         while True:
             points = self.shard.newest(condition(where), asked)
             order = sorted([(-int(point.order_value or 0), _number(point)) for point in points])
             if len(points) < asked or order[-1][0] != order[limit - 1][0]:
                 return [(_name(number), 0) for _, number in order[:limit]]
-            asked *= 4
+            asked *= MORE
 
     def found(self, ranked: Sequence[Ranked], as_of: int) -> list[list[Found]]:
         """Return the records of ranked ids with what had happened to them; each is read once."""
@@ -179,7 +131,7 @@ class Reads:
             key: (parsed(content), marks(content))
             for key, content in self.shard.retrieve(unknown, FOUND_FIELDS).items()
         }
-        _keep(self._kept, read, _ROWS)
+        keep(self._kept, read, ROWS)
         return kept | read
 
     def matched(self, ranked: Ranked) -> list[Match]:
@@ -189,7 +141,7 @@ class Reads:
         if unknown:
             known = {record_id: self._facts[record_id] for record_id, _ in ranked if record_id in self._facts}
             read = {key: facts(content) for key, content in self.shard.retrieve(unknown, ["brief"]).items()}
-            _keep(self._facts, read, _MATCHES)
+            keep(self._facts, read, MATCHES)
             known |= read
         return [match(record_id, known[record_id], score) for record_id, score in ranked]
 

@@ -19,7 +19,7 @@ from schemas.space import Space
 Entry = tuple[RecordKind, int, Collection[int]]
 """A record's kind, ``since`` and sparse dimensions."""
 
-_POSTINGS: Final = 1_000_000
+POSTINGS: Final = 1_000_000
 """Postings kept over all spaces (70,000 short records; 60 to 100 bytes each): then the space longest unused goes."""
 
 
@@ -91,5 +91,5 @@ class Statistics:
             self._size -= corpus.size
 
     def _evict(self) -> None:
-        while self._size > _POSTINGS and len(self._corpora) > 1:
+        while self._size > POSTINGS and len(self._corpora) > 1:
             self._size -= self._corpora.popitem(last=False)[1].size

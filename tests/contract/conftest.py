@@ -12,13 +12,23 @@ from tests.fakes.index_suite import (
     Index,
     Opener,
     close_index,
+    fresh_alias,
+    server_index,
 )
+from tests.fakes.qdrant_server import Address, address
+
+__all__ = ["address"]
 
 
-@pytest.fixture(params=FACTORIES)
+@pytest.fixture(params=[*FACTORIES, "server", "server over REST"])
 def opener(request: pytest.FixtureRequest) -> Iterator[Opener]:
-    with quick_folder() as folder:
-        yield FACTORIES[request.param](folder)
+    if request.param in FACTORIES:
+        with quick_folder() as folder:
+            yield FACTORIES[request.param](folder)
+    else:
+        server: Address = request.getfixturevalue("address")
+        with fresh_alias(server) as alias:
+            yield server_index(server, alias, over_rest=request.param.endswith("REST"))
 
 
 @pytest.fixture

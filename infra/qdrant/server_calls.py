@@ -1,0 +1,148 @@
+"""The calls of a Qdrant server that the index is made of, with explicit time limits and failures by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import (
+    Direction,
+    OrderBy,
+    QueryRequest,
+    Record,
+    ScoredPoint,
+    SearchParams,
+    SparseVector,
+    UpdateOperation,
+    UpdateStatus,
+)
+from qdrant_client.models import Filter as ServerFilter
+
+from infra.qdrant.server_answers import answered
+from infra.qdrant.shard import SPARSE
+from schemas.space import Space
+from stages.contract import Unavailable
+
+READ_S: Final = 5.0
+WRITE_S: Final = 30.0
+_PAGE: Final = 250
+"""Points read at once where all of a space are wanted: the client unpacks a page in one go, while nothing else runs."""
+
+_CHANNEL: Final = {
+    # A server that comes back must be found at once: by default a channel waits up to two minutes to look again.
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.min_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1000,
+    # A machine that vanishes closes no connection: without a ping the channel would trust it for a quarter of an hour.
+    "grpc.keepalive_time_ms": 10_000,
+    "grpc.keepalive_timeout_ms": 5_000,
+}
+
+Vector = list[float] | SparseVector
+
+
+def connect(url: str, *, grpc_port: int | None, api_key: str | None) -> AsyncQdrantClient:
+    """Return a client of the server at ``url`` (its REST address); without a gRPC port it speaks REST only.
+
+    Nothing is asked yet. It belongs to the event loop that first uses it.
+    """
+    return AsyncQdrantClient(
+        url=url,
+        grpc_port=grpc_port or 0,
+        prefer_grpc=grpc_port is not None,
+        api_key=api_key,
+        timeout=int(WRITE_S),
+        grpc_options=dict(_CHANNEL),
+        check_compatibility=False,  # it asks in a thread and only warns; opening checks the version itself
+    )
+
+
+class Server:
+    """A collection of a server. Each method takes the space that is asked about, for what it says when it fails.
+
+    All methods raise ``Unavailable`` when the server does not answer or after ``close``, and ``ValueError`` when it
+    refuses.
+    """
+
+    def __init__(self, client: AsyncQdrantClient, url: str, collection: str) -> None:
+        self._client = client
+        self._url = url
+        self._collection = collection
+        self._is_open = True
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        self._is_open = False
+        await self._client.close()
+
+    def must_be_open(self) -> None:
+        """Check that it was not closed."""
+        if not self._is_open:
+            msg = f"the index at {self._url} is closed"
+            raise Unavailable(msg)
+
+    async def query(
+        self, space: Space, where: ServerFilter, vectors: Sequence[tuple[str, Vector]], limit: int, fields: list[str]
+    ) -> list[list[ScoredPoint]]:
+        """Return the ``limit`` best points for each (name, vector), best first, with these payload fields; exact."""
+        self.must_be_open()
+        exact = SearchParams(exact=True)
+        requests = [
+            QueryRequest(query=vector, using=name, filter=where, params=exact, limit=limit, with_payload=fields or None)
+            for name, vector in vectors
+        ]
+        if not requests:
+            return []
+        async with answered(self._url, space, READ_S):
+            answers = await self._client.query_batch_points(self._collection, requests)
+        return [answer.points for answer in answers]
+
+    async def newest(self, space: Space, where: ServerFilter, limit: int, fields: list[str]) -> list[Record]:
+        """Return ``limit`` points of greatest ``since``, with these payload fields."""
+        self.must_be_open()
+        order = OrderBy(key="since", direction=Direction.DESC)
+        async with answered(self._url, space, READ_S):
+            points, _ = await self._client.scroll(
+                self._collection, scroll_filter=where, limit=limit, order_by=order, with_payload=fields
+            )
+        return points
+
+    async def all(self, space: Space, where: ServerFilter, fields: list[str]) -> AsyncIterator[Record]:
+        """Yield all points of a filter with these payload fields and their sparse vector."""
+        self.must_be_open()
+        offset: Any = None
+        while True:
+            async with answered(self._url, space, READ_S):
+                points, offset = await self._client.scroll(
+                    self._collection,
+                    scroll_filter=where,
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=fields,
+                    with_vectors=[SPARSE],
+                )
+            for point in points:
+                yield point
+            if offset is None:
+                return
+
+    async def retrieve(self, about: str, ids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
+        """Return these payload fields of the points that exist, by id."""
+        self.must_be_open()
+        if not ids:
+            return {}
+        async with answered(self._url, about, READ_S):
+            points = await self._client.retrieve(self._collection, list(ids), with_payload=fields)
+        return {str(point.id): point.payload or {} for point in points}
+
+    async def update(self, space: Space, operations: Sequence[UpdateOperation]) -> None:
+        """Apply updates in their order, each before the next one; what was refused ends the rest (both measured)."""
+        self.must_be_open()
+        if not operations:
+            return
+        async with answered(self._url, space, WRITE_S):
+            results = await self._client.batch_update_points(self._collection, operations, wait=True)
+        if any(result.status is not UpdateStatus.COMPLETED for result in results):
+            msg = f"{space}: the Qdrant server at {self._url} took an update in without finishing it"
+            raise Unavailable(msg)
