@@ -17,7 +17,8 @@ from streams.state import StateHeader, StateRow
 class Inbound:
     """A record of a stage's input. ``header`` is ``None`` in ``turns``, where events have no number yet.
 
-    ``marker`` says that the body is a ``Skipped``; ``own`` that the system itself wrote the event.
+    ``offset`` counts in ``partition`` of the topic. ``marker`` says that the body is a ``Skipped``; ``own`` that the
+    system itself wrote the event.
     """
 
     offset: int
@@ -25,6 +26,7 @@ class Inbound:
     header: Header | None = None
     marker: bool = False
     own: bool = False
+    partition: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,23 @@ class Source(Protocol):
     """A stage's input."""
 
     async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
-        """Return up to ``limit`` records of the space whose offsets are above ``after``, in order."""
+        """Return records of the space whose offsets are above ``after``, in order: up to ``limit``, one if there is."""
         ...
 
 
 class Gate(Protocol):
-    """Commit's watermark, seen from the first stage."""
+    """Commit's watermark, seen from the other stages."""
 
     def watermark(self, space: Space) -> int:
-        """Return the last position of the space that is committed (-1: none)."""
+        """Return the last position of the space that is known to be committed (-1: none). It may have risen since."""
+        ...
+
+    async def look(self, space: Space) -> int:
+        """Read the watermark of the space now.
+
+        Raises:
+            Unavailable: if what knows it does not answer.
+        """
         ...
 
     async def reached(self, space: Space, position: int) -> None:

@@ -16,7 +16,7 @@ from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.hand import Hand
 from streams.lane import Lane
 from streams.letters import Limit, Refusal
-from streams.numbering import Refused, is_repeat, must_fill, number
+from streams.numbering import Refused, is_repeat, must_go_on, number
 from streams.patience import Patience
 from streams.preparing import Preparing
 from streams.state import StateStore, load
@@ -90,8 +90,6 @@ class Engine(Generic[In, Out, State]):
         try:
             for record in records:
                 await self._handle(lane, record)
-                if lane.cut.events >= CUT:
-                    await self._perform(lane)
             await self._perform(lane)
         except BaseException:
             self.evict(space)  # what is in memory may be ahead of what is durable
@@ -115,6 +113,8 @@ class Engine(Generic[In, Out, State]):
             raise BrokenOrder(msg)
         else:
             await self._follow(lane, record, record.header)
+        if lane.cut.events >= CUT:
+            await self._perform(lane)
 
     async def _enter(self, lane: Lane[State], record: Inbound) -> None:
         """Number an event of the log and decide it."""
@@ -142,8 +142,8 @@ class Engine(Generic[In, Out, State]):
         if is_repeat(header, lane.header):
             return
         if header.position > lane.header.position + 1:
-            await self._repair(lane, header)
-        self._admits(header)
+            await self._repair(lane, record, header)
+        await self._admits(header)
         if record.marker and not self.is_last:
             lane.emit(record, Outbound(header, record.body, marker=True), lettered=True)
         elif record.marker:
@@ -152,20 +152,27 @@ class Engine(Generic[In, Out, State]):
             read = self._preparing.take(lane.space, record.offset)
             await self._decide(lane, record, header, self._decode(record, header) if read is None else read)
 
-    def _admits(self, header: Header) -> None:
+    async def _admits(self, header: Header) -> None:
         """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
-        complete = self.gate.watermark(header.space)
+        if self.gate.watermark(header.space) >= header.position - WINDOW:
+            return
+        who = f"{self.node.name} at {header.event_id!r} of {header.space!r}"
+        complete = await self.patience.ask(who, lambda: self.gate.look(header.space))
         if complete < header.position - WINDOW:
             who = f"{self.node.name} was given {header.position} of {header.space!r}"
             msg = f"{who} while memory is complete to {complete} only; replay the space from its log"
             raise BrokenOrder(msg)
 
-    async def _repair(self, lane: Lane[State], header: Header) -> None:
-        missing = range(lane.header.position + 1, header.position)
-        again = await self.source.read(lane.space, lane.header.offset, len(missing))
-        must_fill(missing, again, f"{self.node.name} misses positions of {lane.space!r} in {self.node.source.name}")
-        for found in again:
-            await self._handle(lane, found)
+    async def _repair(self, lane: Lane[State], record: Inbound, header: Header) -> None:
+        """Read the input again from the lane's last event, and handle what is missing before this record."""
+        after = lane.header.offset
+        while lane.header.position < header.position - 1:
+            read = await self.source.read(lane.space, after, CUT)
+            found = [again for again in read if after < again.offset < record.offset]
+            must_go_on(lane.header.position + 1, header, found, f"{self.node.name} of {self.node.source.name}")
+            for again in found:
+                await self._handle(lane, again)
+            after = found[-1].offset
 
     def _decode(self, record: Inbound, header: Header) -> In:
         try:

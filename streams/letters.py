@@ -15,9 +15,6 @@ from streams.stopped import TooManyLetters
 _NAMESPACE = UUID("0f7f6f0e-50a1-5e43-8a3a-0a2f4b7f9c55")
 """Root of letter ids: the same record refused again is the same letter."""
 
-_PARTITION = 0
-"""The embedded log has one; offsets count in it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -33,7 +30,7 @@ class Refusal:
 def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusal) -> Letter:
     """Return the letter for a refused record, with its original bytes."""
     return Letter(
-        letter_id=str(uuid5(_NAMESPACE, f"{topic}\n{_PARTITION}\n{record.offset}\n{stage}")),
+        letter_id=str(uuid5(_NAMESPACE, f"{topic}\n{record.partition}\n{record.offset}\n{stage}")),
         space=space,
         turn_id=refusal.event_id,
         position=None if refusal.header is None else refusal.header.position,
@@ -41,7 +38,7 @@ def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusa
         reason=refusal.reason,
         attempt=refusal.attempt,
         topic=topic,
-        partition=_PARTITION,
+        partition=record.partition,
         offset=record.offset,
         input_fault=refusal.input_fault,
         original=record.body,

@@ -72,12 +72,22 @@ def is_repeat(header: Header, seen: StateHeader) -> bool:
     return True
 
 
-def must_fill(missing: range, found: Sequence[Inbound], complaint: str) -> None:
-    """Check that what was read again is just what was missing.
+def must_go_on(wanted: int, before: Header, found: Sequence[Inbound], who: str) -> None:
+    """Check that input read again holds no hole itself, from the position ``wanted`` or below it on.
 
     Raises:
-        BrokenOrder: if it is not; ``complaint`` says who misses what.
+        BrokenOrder: if it does, or if nothing is left in front of ``before``.
     """
-    if [record.header.position for record in found if record.header] != list(missing):
-        msg = f"{complaint}: {missing.start} to {missing.stop - 1}; replay the space from its log"
-        raise BrokenOrder(msg)
+    for record in found:
+        position = record.header.position if record.header else wanted + 1
+        if position > wanted:
+            break
+        wanted = max(wanted, position + 1)
+    else:
+        if found:
+            return
+    msg = (
+        f"{who} misses position {wanted} of {before.space!r} before {before.position} ({before.event_id!r}); "
+        f"replay the space from its log"
+    )
+    raise BrokenOrder(msg)

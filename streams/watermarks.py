@@ -24,6 +24,10 @@ class Watermarks:
             self._known[space] = self.journal.position(self.last, space)
         return self._known[space]
 
+    async def look(self, space: Space) -> int:
+        """Return the same: what is known here is what is so."""
+        return self.watermark(space)
+
     def rise(self, space: Space, position: int) -> None:
         """Note that the space is committed up to ``position`` and wake who waits for it."""
         self._known[space] = position

@@ -62,6 +62,9 @@ class Recorder:
     def watermark(self, space: Space) -> int:
         return self.complete
 
+    async def look(self, space: Space) -> int:
+        return self.complete
+
     async def reached(self, space: Space, position: int) -> None: ...
 
     def count(self, stage: str, space: Space, offset: int) -> int:

@@ -126,7 +126,7 @@ def not_admitted(patch: pytest.MonkeyPatch) -> None:
 
 def not_admitted_nor_checked(patch: pytest.MonkeyPatch) -> None:
     not_admitted(patch)
-    patch.setattr(Engine, "_admits", lambda *_: None)
+    patch.setattr(Engine, "_admits", _at_once)
 
 
 @each(

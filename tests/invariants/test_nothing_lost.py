@@ -162,7 +162,7 @@ def unnumbered(patch: pytest.MonkeyPatch) -> None:
 @each(
     Mutation("a refusal makes no letter", swallowed, "a refusal left no letter"),
     Mutation("what is no event is passed over", unnumbered, "a refusal left no letter"),
-    Mutation("a marker is dropped", unmarked, "misses positions", BrokenOrder),
+    Mutation("a marker is dropped", unmarked, "misses position", BrokenOrder),
     Mutation("a refusal is taken for a repeat", taken_for_a_repeat, "a refusal left no letter"),
     Mutation("a refusal is taken for success", rewriting(Commit, good), "a refused turn has no outcome"),
     Mutation("a letter forgets the original bytes", emptied, "a letter has not the original bytes"),

@@ -173,8 +173,8 @@ def passed_over(patch: pytest.MonkeyPatch) -> None:
 @each(
     Mutation("a repeat of the log is numbered again", numbered_again, "has not each position once"),
     Mutation("a repeat is emitted again by a later stage", decided_again, "the sum is wrong"),
-    Mutation("a position is skipped", left_out, "misses positions", BrokenOrder),
-    Mutation("a duplicate takes a position", counted, "misses positions", BrokenOrder),
+    Mutation("a position is skipped", left_out, "misses position", BrokenOrder),
+    Mutation("a duplicate takes a position", counted, "misses position", BrokenOrder),
 )
 async def test_another_numbering_is_caught(tmp_path: Path, mutation: Mutation) -> None:
     with mutation.put_in():

@@ -35,6 +35,22 @@ async def test_a_hole_that_is_not_in_the_input_stops_and_says_the_way_out() -> N
         await follower(Recorder()).advance(SPACE, markers([0, 2]))
 
 
+async def test_a_hole_larger_than_a_read_is_filled_from_the_input_among_its_repeats() -> None:
+    """Reads are bounded, and the input holds what was put there twice."""
+    many = markers(range(100), ids="x" * 100)
+    recorder = Recorder(inputs=[replace(r, offset=i) for i, r in enumerate([*many[:60], *many[20:60], *many[60:]], 1)])
+    follow = follower(recorder)
+    await follow.advance(SPACE, recorder.inputs[:3])
+    await follow.advance(SPACE, recorder.inputs[-1:])
+    assert [position for position, _, _ in recorder.outcomes()] == list(range(100))
+
+
+async def test_a_hole_in_the_input_itself_is_found_wherever_a_read_ends() -> None:
+    recorder = Recorder(inputs=markers([*range(50), *range(51, 100)], ids="x" * 100))
+    with pytest.raises(BrokenOrder, match=r"misses position 50 of 'acme/u-1' before 99"):
+        await follower(recorder).advance(SPACE, recorder.inputs[-1:])
+
+
 async def test_another_event_at_a_known_position_stops() -> None:
     recorder = Recorder()
     await follower(recorder).advance(SPACE, markers([0, 1]))
