@@ -14,35 +14,21 @@ from infra.memory_api import Memory, Progress
 from infra.models import make_embedder
 from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.settings import Settings
-from stages.commit import Commit
-from stages.extract_per_view import ExtractPerView
+from infra.stages import topology
 from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
-from stages.ports import Embedder, History
+from stages.ports import Embedder
 from stages.recall import Recall
-from stages.route import Route
 from streams.embedded import Embedded
 from streams.journal import Journal
 from streams.locate import StateLocalizer
 from streams.patience import Patience
-from streams.topology import Topology, build
 
 GENERATION = 1
 """Of the embedded index; ``reindex`` will count it up."""
 
 PATIENCE = Patience(tries=4)
 """A command waits for what does not answer about a second and a half, then says so (exit code 3)."""
-
-
-def topology(embedder: Embedder, history: History, max_text: int) -> Topology:
-    """Return the five stages, wired."""
-    return build(
-        Normalize(embedder, history, max_text),
-        LocalizeState(history),
-        ExtractPerView(embedder),
-        Route(history, model=embedder.model),
-        Commit(embedder),
-    )
 
 
 @dataclass(frozen=True, slots=True)

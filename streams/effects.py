@@ -18,7 +18,8 @@ class Inbound:
     """A record of a stage's input. ``header`` is ``None`` in ``turns``, where events have no number yet.
 
     ``offset`` counts in ``partition`` of the topic. ``marker`` says that the body is a ``Skipped``; ``own`` that the
-    system itself wrote the event.
+    system itself wrote the event. ``trace`` is the publisher's trace context.
+    ``refused`` says why the place where an event lies in ``turns`` makes it unbelievable.
     """
 
     offset: int
@@ -27,6 +28,8 @@ class Inbound:
     marker: bool = False
     own: bool = False
     partition: int = 0
+    trace: bytes | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Outbound:
     header: Header
     body: bytes
     marker: bool = False
+    trace: bytes | None = None
 
 
 @dataclass(slots=True)

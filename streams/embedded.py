@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,32 +10,22 @@ from typing import Any
 from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import IndexWriter
-from streams.asking import CRASHES
+from streams.deaths import Deaths
 from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
-from streams.hand import BATCH, Hand
+from streams.hand import Hand
 from streams.journal import Journal
 from streams.patience import Patience
 from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
-from streams.watchdog import Stuck, Watchdog
+from streams.watchdog import Watchdog
 from streams.watermarks import Watermarks
 
 LANES = 64
 """Lanes of a stage that run at once: enough to fill the encoder's calls, few enough to stay small."""
 
-SPARED = 7
-"""Deaths of the process at one record that blame nobody: a ``kill -9`` looks the same, and must never make a letter.
-
-A process that is killed again and again while it starts works at the same record each time; a text that kills it does
-so for ever, and is a letter after three deaths more.
-"""
-
 LOOKAHEAD = 256
 """Events of a lane taken from the log at once: the first stage embeds them in full calls."""
-
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -125,7 +114,7 @@ class Embedded:
             source=ports,
             store=ports,
             gate=self.watermarks,
-            crashes=self.journal,
+            crashes=self.journal.crashes,
             is_first=node is self.topology.first,
             is_last=is_last,
             patience=patience,
@@ -166,8 +155,9 @@ class Embedded:
                 self._offer(node.name, space)
         self._settle()
         try:
-            with self._hand, Watchdog(self._hung):
-                self._count_the_dead()
+            deaths = Deaths(self._hand, self.journal.path)
+            with self._hand, Watchdog(deaths.hung):
+                deaths.count()
                 await self._until_quiet()
         except BaseExceptionGroup as errors:
             raise first(errors) from None
@@ -178,26 +168,6 @@ class Embedded:
             await self._quiet.wait()
             for task in tasks:
                 task.cancel()
-
-    def _count_the_dead(self) -> None:
-        """Note the record that a process had in hand when it ended without a word; after ``SPARED`` it is a crash."""
-        held = self._hand.dropped
-        if held is None or held.offset == BATCH:
-            return
-        deaths = self.journal.add(f"{held.stage} (deaths)", held.space, held.offset, "the process ended inside")
-        where = f"the event at offset {held.offset} of {held.space!r}"
-        _log.warning("the last run ended inside %s at %s, time %d of %d", held.stage, where, deaths, SPARED + CRASHES)
-        if deaths > SPARED:
-            self.journal.add(held.stage, held.space, held.offset, f"the process ended inside the stage {deaths} times")
-
-    def _hung(self, stuck: Stuck) -> None:
-        """Note, from the watchdog's thread and by a connection of its own, where a stage hangs.
-
-        What hangs in a whole batch stays in hand: the next run tries its records alone.
-        """
-        if stuck.offset != BATCH:
-            Journal(self.journal.path).add(stuck.stage, stuck.space, stuck.offset, stuck.report)
-            self._hand.put_down()  # else the next run would count it again
 
     def _settle(self) -> None:
         """Note whether any lane runs or has work."""
@@ -225,7 +195,7 @@ class Embedded:
         try:
             async with slots:
                 while records := await engine.source.read(space, await engine.finished(space), LOOKAHEAD):
-                    await self._advance(engine, space, records)
+                    await engine.run(space, records)
                 if engine.lanes > LANES:
                     engine.evict(space)
         finally:
@@ -234,14 +204,3 @@ class Embedded:
             if space in self._ready[node.name]:
                 self._wake[node.name].set()
             self._settle()
-
-    async def _advance(self, engine: Engine[Any, Any, Any], space: Space, records: list[Inbound]) -> None:
-        """Prepare and decide at once: what is decided first asks for what is being prepared."""
-        preparing = asyncio.create_task(engine.prepare(space, records))
-        try:
-            await engine.advance(space, records)
-        finally:
-            preparing.cancel()
-            (fault,) = await asyncio.gather(preparing, return_exceptions=True)
-        if isinstance(fault, Exception):  # a bug of prepare has no effect on results, but shows
-            _log.error("%s could not prepare for %r", engine.node.name, space, exc_info=fault)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -31,6 +33,7 @@ Out = TypeVar("Out")
 State = TypeVar("State", bound=StageState)
 
 _MARKER: Codec[Skipped] = codec(Skipped)
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -63,6 +66,17 @@ class Engine(Generic[In, Out, State]):
     async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
         """Let the stage warm its caches for what has arrived; no effect on results."""
         await self._preparing.prepare(space, records)
+
+    async def run(self, space: Space, records: Sequence[Inbound]) -> None:
+        """Prepare and decide at once: what is decided first asks for what is being prepared."""
+        preparing = asyncio.create_task(self.prepare(space, records))
+        try:
+            await self.advance(space, records)
+        finally:
+            preparing.cancel()
+            (fault,) = await asyncio.gather(preparing, return_exceptions=True)
+        if isinstance(fault, Exception):  # a bug of prepare has no effect on results, but shows
+            _log.error("%s could not prepare for %r", self.node.name, space, exc_info=fault)
 
     async def finished(self, space: Space) -> int:
         """Return the offset up to which the lane's input is finished."""

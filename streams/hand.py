@@ -5,7 +5,7 @@ fault in native code, memory that runs out) can count nothing itself, and would 
 the record in hand stands in a mapped file: a write to memory, which outlives the process though not the machine.
 
 A kill from outside looks the same. It counts only for the record that the processor was at, not for the many that wait
-for a model or the disk, and only many at the same record in the same stage make a letter (``embedded.SPARED``), so that
+for a model or the disk, and only many at the same record in the same stage make a letter (``deaths.SPARED``), so that
 a run that is killed again and again loses nothing as long as it gets anywhere.
 """
 
@@ -25,7 +25,7 @@ from stages.contract import Unavailable
 
 T = TypeVar("T")
 
-BATCH = 0
+BATCH = -1
 """Offset of what is not one record: a stage prepares for a whole batch. No record has it."""
 
 _PAGE = mmap.PAGESIZE

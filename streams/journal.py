@@ -119,28 +119,3 @@ class Journal(Records):
     def _finished(self, step: AnyStep, space: str) -> int:
         row = self._db.execute("SELECT next FROM lanes WHERE stage = ? AND space = ?", (step.name, space)).fetchone()
         return 0 if row is None else int(row[0])
-
-    # crashes
-
-    def count(self, stage: str, space: Space, offset: int) -> int:
-        """Return how often a stage crashed at a record."""
-        row = self._db.execute(
-            "SELECT times FROM crashes WHERE stage = ? AND space = ? AND seq = ?", (stage, space, offset)
-        ).fetchone()
-        return 0 if row is None else int(row[0])
-
-    def add(self, stage: str, space: Space, offset: int, report: str) -> int:
-        """Note a crash durably and return how many that makes."""
-        times = self.count(stage, space, offset) + 1
-        with self.transaction(synced=True):
-            self._db.execute(
-                "INSERT OR REPLACE INTO crashes VALUES (?, ?, ?, ?, ?)", (stage, space, offset, times, report)
-            )
-        return times
-
-    def report(self, stage: str, space: Space, offset: int) -> str:
-        """Return what the last crash of a stage at a record said ("" if there was none)."""
-        row = self._db.execute(
-            "SELECT report FROM crashes WHERE stage = ? AND space = ? AND seq = ?", (stage, space, offset)
-        ).fetchone()
-        return "" if row is None else str(row[0])

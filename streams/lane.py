@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from schemas.committed import Committed
@@ -41,7 +41,7 @@ class Lane(Generic[State]):
         """Add the one output of an event, which takes its position."""
         header = output.header
         counts = self._counted("lettered" if lettered else "emitted")
-        self.cut.outputs.append(output)
+        self.cut.outputs.append(output if record.trace is None else replace(output, trace=record.trace))
         self.cut.events += 1
         self.header = self.header.seen(header.position, record.offset, header.event_id, counts)
 

@@ -27,6 +27,8 @@ class Refused:
 def number(record: Inbound, space: Space, position: int) -> Numbered | Refused:
     """Give an event of the log the position that it takes, or say why it is refused."""
     glance = peek(record.body)
+    if record.refused is not None:
+        return Refused(record.refused, None, glance.event_id)
     if glance.space is not None and glance.space != space:
         reason = (
             f"the event names the space {glance.space[:200]!r} but was published to {space!r}; publish it to its own"

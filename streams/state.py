@@ -40,7 +40,7 @@ _DIGITS = 8
 
 
 class StateHeader(Model):
-    """Where a stage stands in a space. ``position`` and ``offset`` are of the last event handled.
+    """Where a stage stands in a space. ``position`` and ``offset`` are of the last event handled (-1: none).
 
     ``ids`` holds the hashes of the event ids of the last W positions, oldest first: a repeat must be the event seen.
     It is written with every cut, so it is one string, and ``parts`` is stored in short (``_spelled``): a channel's
@@ -50,7 +50,7 @@ class StateHeader(Model):
     schema_version: Literal[1] = SCHEMA_VERSION
     version: int = 0
     position: int = -1
-    offset: int = 0
+    offset: int = -1
     counts: Counts = Counts()
     ids: str = ""
     parts: dict[str, PartVersion] = Field(default_factory=dict)
@@ -148,21 +148,29 @@ EMPTY = Saved(StateHeader(), {})
 def load(rows: Iterable[StateRow]) -> Saved:
     """Put a state together: the header of the greatest version, and the copies that it names.
 
+    A copy that is gone because a slower worker wrote over it is replaced by the greatest one that is newer than it and
+    not above the header: a part that has not changed between the two says the same.
+
     Raises:
-        ValueError: if a copy that the header names is not there.
+        ValueError: if neither is there.
     """
     rows = list(rows)
     headers = [row for row in rows if row.part == HEADER]
     if not headers:
         return EMPTY
     header = STATE_HEADER.decode(max(headers, key=lambda row: row.version).data)
-    copies = {(row.part, row.slot, row.version): row.data for row in rows}
-    try:
-        parts = {name: copies[name, slot, version] for name, (slot, version) in header.parts.items()}
-    except KeyError as error:
-        msg = f"state part {error.args[0]!r} is missing; replay the space to build its state again"
-        raise ValueError(msg) from error
-    return Saved(header, parts)
+    copies = {(row.part, row.version): row.data for row in sorted(rows, key=lambda row: row.version)}
+    return Saved(header, {name: _copy(copies, name, version, header) for name, (_, version) in header.parts.items()})
+
+
+def _copy(copies: Mapping[tuple[str, int], bytes], name: str, version: int, header: StateHeader) -> bytes:
+    if (name, version) in copies:
+        return copies[name, version]
+    newer = [found for part, found in copies if part == name and version < found <= header.version]
+    if not newer:
+        msg = f"state part {(name, version)} is missing; replay the space to build its state again"
+        raise ValueError(msg)
+    return copies[name, max(newer)]
 
 
 def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tuple[Saved, list[StateRow]]:

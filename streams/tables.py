@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streams.crashes import CrashBook
 from streams.stopped import WrongHome
 
 VERSION = 2
@@ -31,9 +32,6 @@ CREATE TABLE IF NOT EXISTS lanes (
     PRIMARY KEY (stage, space)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS letters (letter_id TEXT PRIMARY KEY, space TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS letters_space ON letters (space);
-CREATE TABLE IF NOT EXISTS crashes (
-    stage TEXT NOT NULL, space TEXT NOT NULL, seq INTEGER NOT NULL, times INTEGER NOT NULL, report TEXT NOT NULL,
-    PRIMARY KEY (stage, space, seq)) WITHOUT ROWID;
 """
 
 
@@ -50,6 +48,7 @@ class Tables:
         try:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)
+            self.crashes = CrashBook(self._db)
         except sqlite3.OperationalError:  # the disk, not the file
             self._db.close()
             raise

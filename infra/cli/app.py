@@ -10,7 +10,21 @@ import typer
 from rich.logging import RichHandler
 from typer.core import TyperGroup
 
-from infra.cli import bench, doctor, forest, ingest, kafka, letters, memory, recall, schemas, space, topics, topology
+from infra.cli import (
+    bench,
+    doctor,
+    forest,
+    ingest,
+    kafka,
+    letters,
+    memory,
+    recall,
+    schemas,
+    space,
+    topics,
+    topology,
+    worker,
+)
 from infra.cli.session import Session
 from infra.errors import AnabranchError, MissingError
 from stages.contract import Unavailable
@@ -69,7 +83,7 @@ def _begin(
     )
 
 
-for _group in (ingest, recall, memory, forest, letters, space, topology, topics, kafka, schemas, bench, doctor):
+for _group in (ingest, recall, memory, forest, letters, space, topology, topics, kafka, worker, schemas, bench, doctor):
     _group.register(app)
 
 

@@ -5,7 +5,7 @@ from infra.kafka.cluster import Applied, Cluster
 from infra.kafka.differences import Differences, FoundTopic, TopicsUnfitError, difference
 from infra.kafka.errors import BrokerFailedError
 from infra.kafka.jars import bring
-from infra.kafka.topics import WantedTopic, state_topic, topic_name, wanted
+from infra.kafka.topics import WantedTopic, wanted
 
 __all__ = [
     "Applied",
@@ -18,7 +18,5 @@ __all__ = [
     "WantedTopic",
     "bring",
     "difference",
-    "state_topic",
-    "topic_name",
     "wanted",
 ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from infra.errors import UsageError
-from infra.kafka.topics import LETTERS, LOG_PARTITIONS, RESULTS, WantedTopic
+from infra.kafka.topics import LOG_PARTITIONS, WantedTopic
+from streams.kafka.names import LETTERS, RESULTS
 from streams.topology import FIRST
 
 _INSYNC: Final = "min.insync.replicas"

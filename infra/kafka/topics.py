@@ -8,13 +8,11 @@ from datetime import timedelta
 from typing import Final
 
 from infra.errors import UsageError
+from streams.kafka.names import FIRST_GENERATION, LETTERS, RESULTS, state_topic, topic_name
 from streams.topology import FIRST, FLOW, LAST
 
 LOG_PARTITIONS: Final = 24
 """Of the log, for life: another count would move spaces to other partitions, and their order would be lost."""
-
-RESULTS: Final = "model.results"
-LETTERS: Final = "letters"
 
 _MIB: Final = 1024 * 1024
 _TURN: Final = 4 * _MIB
@@ -44,18 +42,12 @@ class WantedTopic:
     settings: Mapping[str, str]
 
 
-def topic_name(name: str, generation: int = 1) -> str:
-    """Return the name of a generation's later topic: the plain one for the first generation."""
-    return name if generation == 1 else f"{name}.g{generation}"
-
-
-def state_topic(stage: str, generation: int = 1) -> str:
-    """Return the name of the topic that holds a stage's state."""
-    return topic_name(f"state.{stage}", generation)
-
-
 def wanted(
-    *, replication: int, min_insync: int | None = None, partitions: int = LOG_PARTITIONS, generation: int = 1
+    *,
+    replication: int,
+    min_insync: int | None = None,
+    partitions: int = LOG_PARTITIONS,
+    generation: int = FIRST_GENERATION,
 ) -> tuple[WantedTopic, ...]:
     """Return the topics of a generation: log, later topics, memory, states, and those that all generations share.
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from infra.bootstrap import topology
 from infra.embedded_memory import EmbeddedMemory
 from infra.memory_api import Sums, TurnState
 from infra.models import HashEmbedder
+from infra.stages import topology
 from schemas.letter import Letter
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import event
 
-from infra.bootstrap import topology
 from infra.models import HashEmbedder
 from infra.qdrant import EdgeIndex
 from infra.qdrant.shard import Shard
 from infra.qdrant.watermarks import Watermarks
+from infra.stages import topology
 from schemas.memory import RecordKind
 from schemas.space import Space
 from stages.ports import Filter

@@ -21,7 +21,7 @@ from stages.normalize import Normalize, pieces
 from stages.normalize import stage as normalize_stage
 from stages.route import Route
 from streams.asking import CRASHES
-from streams.embedded import SPARED
+from streams.deaths import SPARED
 from streams.hand import BATCH, Hand, Held
 from streams.journal import Journal
 from tests.fakes.folders import quick_folder
@@ -35,7 +35,7 @@ EVENTS = (turn("before"), turn("odd", ODD), turn("after", f"{CRANE} Twice."))
 FORKS = """
 import os, sys
 from pathlib import Path
-from infra import bootstrap
+from infra import stages as wiring
 from infra.models import HashEmbedder
 from stages.normalize import stage as normalize
 from tests.hostile.command import HERE, run
@@ -58,7 +58,7 @@ print(*codes)
 """Commands in processes of their own, one after the other, until one comes to its end."""
 
 EXITS = """
-stage = bootstrap.NAMED
+stage = wiring.NAMED
 decide = stage.decide
 async def dies(self, message, state):
     if message.header.event_id == "odd" and type(message).__name__ != "Skipped":

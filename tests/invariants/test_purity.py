@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from infra import bootstrap
+from infra import stages as wiring
 from schemas.extracted import Extracted
 from schemas.memory import RecordKind
 from stages.commit import Commit
@@ -62,7 +62,7 @@ def extracting(kept: Callable[[ExtractPerView], bool]) -> Install:
                 return Emit(outcome.message.model_copy(update={"items": ()}), outcome.state)
             return outcome
 
-    return lambda patch: patch.setattr(bootstrap, "ExtractPerView", Changed)
+    return lambda patch: patch.setattr(wiring, "ExtractPerView", Changed)
 
 
 def often(stage: ExtractPerView) -> bool:

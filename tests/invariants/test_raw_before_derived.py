@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from infra import bootstrap
+from infra import stages as wiring
 from infra.models import HashEmbedder
 from infra.qdrant import EdgeIndex, edge, points
 from infra.qdrant import reads as edge_reads
@@ -151,7 +151,7 @@ def successors(*, come: bool) -> Install:
             vectors = tuple(one for one in event.vectors if one.record_id not in names)
             return Emit(event.model_copy(update={"rows": rows, "vectors": vectors}), outcome.state)
 
-    return lambda patch: patch.setattr(bootstrap, "Commit", Late)
+    return lambda patch: patch.setattr(wiring, "Commit", Late)
 
 
 GIVEN_WAY = "a record gave way to one that is not there"

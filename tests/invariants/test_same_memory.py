@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from infra import bootstrap
+from infra import stages as wiring
 from infra.models import HashEmbedder
 from infra.qdrant import EdgeIndex, reads
 from schemas.extracted import Extracted
@@ -99,7 +99,7 @@ def prepared(patch: pytest.MonkeyPatch) -> None:
                 return Emit(outcome.message.model_copy(update={"items": ()}), outcome.state)
             return outcome
 
-    patch.setattr(bootstrap, "ExtractPerView", Prepared)
+    patch.setattr(wiring, "ExtractPerView", Prepared)
 
 
 def half_saved(patch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ async def test_before_a_run_everything_is_pending(tmp_path: Path) -> None:
     assert not journal.settled(SPACE)
     assert journal.settled("acme/u-9")
     assert (journal.version("normalize", SPACE), journal.position("commit", SPACE)) == (0, -1)
-    assert (journal.committed_offset(SPACE), journal.remembered()) == (0, {})
+    assert (journal.committed_offset(SPACE), journal.remembered()) == (-1, {})
 
 
 async def test_after_a_run_nothing_is_pending(tmp_path: Path) -> None:
@@ -88,12 +88,12 @@ async def test_the_events_that_name_a_turn_are_found_by_their_bytes(tmp_path: Pa
 
 async def test_crashes_are_counted_by_stage_space_and_record(tmp_path: Path) -> None:
     journal = await told(tmp_path, run=False)
-    assert [journal.add("route", SPACE, 7, f"time {n}") for n in (1, 2)] == [1, 2]
-    assert journal.add("route", SPACE, 8, "another") == 1
+    assert [journal.crashes.add("route", SPACE, 7, f"time {n}") for n in (1, 2)] == [1, 2]
+    assert journal.crashes.add("route", SPACE, 8, "another") == 1
     journal.close()
     again = Journal(journal.path)
-    assert (again.count("route", SPACE, 7), again.report("route", SPACE, 7)) == (2, "time 2")
-    assert (again.count("commit", SPACE, 7), again.report("commit", SPACE, 7)) == (0, "")
+    assert (again.crashes.count("route", SPACE, 7), again.crashes.report("route", SPACE, 7)) == (2, "time 2")
+    assert (again.crashes.count("commit", SPACE, 7), again.crashes.report("commit", SPACE, 7)) == (0, "")
 
 
 def test_a_file_that_is_no_database_is_refused_with_a_way_out(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from infra.errors import UsageError
-from infra.kafka import WantedTopic, state_topic, topic_name, wanted
+from infra.kafka import WantedTopic, wanted
+from streams.kafka.names import state_topic, topic_name
 from streams.topology import FLOW
 
 MONTH, WEEK, TWO_DAYS, DAY = "2592000000", "604800000", "172800000", "86400000"

@@ -1,0 +1,1 @@
+"""Workers: one process a stage, many of them under a supervisor."""

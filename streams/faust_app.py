@@ -1,0 +1,104 @@
+"""The Faust application of a stage: its consumer group, its stream, its process life. The engine does the rest.
+
+What is set here was measured on Apache Kafka 4.4 (architecture.md, section 7): Faust acknowledges a batch whenever the
+agent's body is left, so its committed offset is used for lag only; the body hands the batch over and returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import faust
+from faust.transport.drivers import aiokafka as driver
+
+from streams.kafka.wire import Record, as_record
+from streams.kafka.worker import Worker
+
+BATCH: Final = 512
+"""Records taken from the stream at once, or as many as come within ``_WITHIN_S``."""
+_WITHIN_S: Final = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """How a worker is a member of its group; times are seconds."""
+
+    bootstrap: str
+    group: str
+    client_id: str
+    source: str
+    partitions: int
+    folder: Path
+    session: float = 10.0
+    instance_id: str = ""
+
+
+class _Thread(driver.AIOKafkaConsumerThread):
+    """Faust reads uncommitted records unless it is itself transactional; a publisher's aborted turns are no turns."""
+
+    def _create_worker_consumer(self, transport: Any) -> Any:  # noqa: ANN401 - Faust's own
+        consumer = super()._create_worker_consumer(transport)
+        consumer._isolation_level = "read_committed"  # noqa: SLF001 - it has no setting of its own
+        return consumer
+
+
+class _Consumer(driver.Consumer):
+    def _new_consumer_thread(self) -> _Thread:
+        return _Thread(self, loop=self.loop, beacon=self.beacon)
+
+
+class _Transport(driver.Transport):
+    Consumer = _Consumer
+
+
+def make_app(settings: GroupSettings, worker: Worker) -> faust.App:
+    """Return the application that feeds ``worker``; it runs between its ``start`` and its ``stop``."""
+    app = faust.App(
+        settings.group,
+        broker=f"aiokafka://{settings.bootstrap}",
+        broker_client_id=settings.client_id,
+        consumer_group_instance_id=settings.instance_id or None,
+        datadir=str(settings.folder / "faust"),
+        store="memory://",
+        web_enabled=False,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        topic_partitions=settings.partitions,
+        table_standby_replicas=0,
+        consumer_auto_offset_reset="earliest",
+        consumer_max_fetch_size=16 * 1024 * 1024,
+        broker_commit_interval=0.5,
+        broker_session_timeout=settings.session,
+        broker_heartbeat_interval=min(3.0, settings.session / 5),
+        broker_rebalance_timeout=30.0,
+        broker_request_timeout=max(20.0, settings.session + 5),
+        broker_max_poll_records=256,
+        stream_buffer_maxsize=2048,
+        stream_wait_empty=False,
+        stream_recovery_delay=0.0,
+    )
+    app.transport = _Transport(app.conf.broker_consumer, app)
+    source = app.topic(settings.source, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
+
+    async def assigned(_app: Any, assigned: Iterable[Any], *_: Any, **__: Any) -> None:  # noqa: ANN401 - Faust's own
+        worker.assigned(tp.partition for tp in assigned if tp.topic == settings.source)
+
+    async def revoked(_app: Any, revoked: Iterable[Any], *_: Any, **__: Any) -> None:  # noqa: ANN401 - Faust's own
+        await worker.revoked([tp.partition for tp in revoked if tp.topic == settings.source])
+
+    async def events(stream: Any) -> None:  # noqa: ANN401 - Faust's own
+        async for batch in stream.take_events(BATCH, _WITHIN_S):
+            await worker.offer([_record(event.message) for event in batch])
+
+    app.on_partitions_assigned.connect(assigned, weak=False)  # type: ignore[arg-type]  # Faust types its callbacks without their second argument
+    app.on_partitions_revoked.connect(revoked, weak=False)  # type: ignore[arg-type]  # as above
+    app.agent(source, name=settings.group)(events)
+    return app
+
+
+def _record(message: Any) -> Record:  # noqa: ANN401 - Faust's own
+    headers = message.headers.items() if isinstance(message.headers, dict) else message.headers or ()
+    return as_record(message.partition, message.offset, message.key, message.value, headers)

@@ -1,0 +1,148 @@
+"""The effects of a cut on Kafka and the index, each acknowledged before the next, while the partition is ours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, RequestTimedOutError
+
+from schemas.letter import Letter
+from stages.contract import Unavailable
+from stages.ports import IndexWriter
+from streams.codec import Codec, codec
+from streams.effects import Cut
+from streams.kafka.names import LETTERS
+from streams.kafka.states import States
+from streams.kafka.wire import Sent, is_header, memory_row, outbound, partition_of, state_row
+from streams.stopped import Stopped
+
+_LETTER: Codec[Letter] = codec(Letter)
+
+
+class Revoked(Exception):  # noqa: N818 - named for the condition; it ends a lane and is no error
+    """The partition is another worker's now: nothing of the lane may be written any more."""
+
+
+class RefusedWrite(Stopped):
+    """The broker or the index refuses what a partition has to write; the partition stops there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Producing:
+    """The engine's own producer: idempotent, every acknowledgement awaited."""
+
+    producer: AIOKafkaProducer
+    partitions: Mapping[str, int]
+
+    def partition(self, topic: str, space: str) -> int:
+        """Return the partition of a space in a topic."""
+        return partition_of(space, self.partitions[topic])
+
+    async def send(self, records: Iterable[Sent]) -> None:
+        """Produce, and return when all are acknowledged.
+
+        Raises:
+            Unavailable: if the broker does not answer.
+            RefusedWrite: if it refuses one; the message names its topic and key.
+        """
+        waiting = [(record, await self._queued(record)) for record in records]
+        for record, acknowledged in waiting:
+            try:
+                await acknowledged
+            except KafkaError as error:
+                raise _failure(record, error) from error
+
+    async def _queued(self, record: Sent) -> asyncio.Future[object]:
+        try:
+            queued: asyncio.Future[object] = await self.producer.send(
+                record.topic,
+                record.value,
+                key=record.key,
+                partition=record.partition,
+                headers=list(record.headers) or None,
+            )
+        except KafkaError as error:
+            raise _failure(record, error) from error
+        return queued
+
+
+def _failure(record: Sent, error: KafkaError) -> Unavailable | RefusedWrite:
+    where = f"a record of {len(record.value)} bytes for {record.key[:200].decode(errors='replace')!r} in {record.topic}"
+    if error.retriable or isinstance(error, KafkaConnectionError | KafkaTimeoutError | RequestTimedOutError):
+        return Unavailable(f"Kafka did not acknowledge {where}: {error!r}")
+    return RefusedWrite(f"Kafka refused {where}: {error!r}; see the topic's limits, or `anabranch quarantine`")
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The names of what a stage writes."""
+
+    output: str
+    state: str
+    letters: str = LETTERS
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionEffects:
+    """Implements ``Effects`` for one partition of one assignment.
+
+    ``is_ours`` tells whether the assignment still stands; before each effect it must. ``finished`` hears which input
+    of a space is finished.
+    """
+
+    producing: Producing
+    topics: Topics
+    partition: int
+    states: States
+    index: IndexWriter | None
+    is_ours: Callable[[], bool]
+    finished: Callable[[Cut], None]
+
+    def _guard(self) -> None:
+        if not self.is_ours():
+            raise Revoked
+
+    async def outputs(self, cut: Cut) -> None:
+        """Produce outputs (for the last stage: rows of memory) and letters."""
+        self._guard()
+        await self.producing.send([*self._outputs(cut), *self._letters(cut.letters)])
+
+    def _outputs(self, cut: Cut) -> Iterable[Sent]:
+        target = self.topics.output
+        partition = self.producing.partition(target, cut.space)
+        if cut.committed:
+            return [memory_row(row, target, partition) for event in cut.committed for row in event.rows]
+        return [outbound(output, target, partition) for output in cut.outputs]
+
+    def _letters(self, letters: Sequence[Letter]) -> Iterable[Sent]:
+        for letter in letters:
+            partition = self.producing.partition(self.topics.letters, letter.space)
+            yield Sent(self.topics.letters, partition, letter.space.encode(), _LETTER.encode(letter))
+
+    async def sink(self, cut: Cut) -> None:
+        """Write the index."""
+        self._guard()
+        if self.index is not None:
+            try:
+                await self.index.write(cut.space, cut.committed)
+            except ValueError as error:
+                msg = f"the index refused what {cut.stage} writes of {cut.space!r}: {error}; see `anabranch quarantine`"
+                raise RefusedWrite(msg) from error
+
+    async def state(self, cut: Cut) -> None:
+        """Produce the changed parts, and when they are acknowledged the header that names them."""
+        self._guard()
+        rows = [(row, state_row(cut.space, row, self.topics.state, self.partition)) for row in cut.state]
+        await self.producing.send([sent for row, sent in rows if not is_header(row)])
+        self._guard()
+        await self.producing.send([sent for row, sent in rows if is_header(row)])
+        self._guard()
+        self.states.put(cut.space, cut.state)
+
+    async def offset(self, cut: Cut) -> None:
+        """Note that the space's input is finished so far; the partition row says so within a moment."""
+        self._guard()
+        self.finished(cut)

@@ -1,0 +1,55 @@
+"""What the partitions of a worker share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stages.ports import IndexWriter
+from streams.asking import Crashes
+from streams.effects import Gate
+from streams.hand import Hand
+from streams.kafka.effects import Producing, Topics
+from streams.kafka.log import Log
+from streams.kafka.room import Room
+from streams.letters import Limit
+from streams.metrics import Metrics
+from streams.patience import Patience
+from streams.topology import FIRST, LAST, AnyNode
+
+
+@dataclass
+class Shared:
+    """A stage with all that it runs on.
+
+    ``source`` and ``topics`` are names on the cluster; ``group`` is the consumer group; ``folder`` is for local states;
+    ``fail`` ends the worker.
+    """
+
+    node: AnyNode
+    source: str
+    topics: Topics
+    group: str
+    log: Log
+    producing: Producing
+    gate: Gate
+    crashes: Crashes
+    folder: Path
+    fail: Callable[[BaseException], None]
+    index: IndexWriter | None = None
+    patience: Patience = field(default_factory=Patience)
+    limit: Limit = field(default_factory=Limit)
+    hand: Hand = field(default_factory=Hand)
+    room: Room = field(default_factory=Room)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the stage numbers events."""
+        return self.node.name == FIRST.name
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the stage writes memory and index."""
+        return self.node.name == LAST.name

@@ -1,0 +1,147 @@
+"""How what the engine knows lies on topics: keys, headers, values, and the partition of a space."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aiokafka.partitioner import murmur2
+
+from schemas.header import Header
+from schemas.memory import Row, row_key
+from schemas.space import Space
+from streams.codec import Codec, Malformed, canonical, codec
+from streams.effects import Inbound, Outbound
+from streams.state import HEADER as HEADER_PART
+from streams.state import StateRow
+
+HEADER = "anabranch-header"
+"""Record header with the event's ``Header`` as JSON: readable whatever the body."""
+MARKER = "anabranch-marker"
+"""Record header that says that the body is a ``Skipped``."""
+OWN = "anabranch-own"
+"""Record header of a control event that the system itself wrote to ``turns``."""
+TRACE = "traceparent"
+"""Record header of the trace that the publisher began (W3C trace context)."""
+
+NEXT = b"next"
+"""Key of the partition row of a state topic: the lowest input offset that is not finished."""
+QUARANTINE = b"quarantine "
+"""Begins the key of a row that names an input offset which is to become a letter unasked."""
+
+_HEADER: Codec[Header] = codec(Header)
+Headers = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of a topic, whoever fetched it. ``key`` and ``value`` are as they lie there."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Mapping[str, bytes]
+
+    @property
+    def size(self) -> int:
+        """Bytes it holds in memory, about."""
+        return 200 + len(self.value or b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A record to be produced: to which topic and partition, and what."""
+
+    topic: str
+    partition: int
+    key: bytes
+    value: bytes
+    headers: Headers = ()
+
+
+def partition_of(space: str, partitions: int) -> int:
+    """Return the partition of a space: murmur2, as Kafka's own clients in Java and Python choose it."""
+    return int(murmur2(space.encode()) & 0x7FFFFFFF) % partitions
+
+
+def space_of(key: bytes | None) -> Space | None:
+    """Return the space that a record's key names, or ``None`` if it names none."""
+    try:
+        return None if key is None else Space(key.decode())
+    except ValueError:
+        return None
+
+
+def inbound(record: Record) -> Inbound:
+    """Return a record of a stage's input. One whose header cannot be read has none, and the engine says so."""
+    written = record.headers.get(HEADER)
+    try:
+        header = None if written is None else _HEADER.decode(written)
+    except Malformed:
+        header = None
+    return Inbound(
+        offset=record.offset,
+        body=record.value or b"",
+        header=header,
+        marker=MARKER in record.headers,
+        own=OWN in record.headers,
+        partition=record.partition,
+        trace=record.headers.get(TRACE),
+    )
+
+
+def outbound(output: Outbound, topic: str, partition: int) -> Sent:
+    """Return the record of a stage's output."""
+    headers: Headers = ((HEADER, _HEADER.encode(output.header)),)
+    if output.marker:
+        headers += ((MARKER, b"1"),)
+    if output.trace is not None:
+        headers += ((TRACE, output.trace),)
+    return Sent(topic, partition, output.header.space.encode(), output.body, headers)
+
+
+def memory_row(row: Row, topic: str, partition: int) -> Sent:
+    """Return the record of a row of memory."""
+    return Sent(topic, partition, f"{row.space} {row_key(row)}".encode(), canonical(row).encode())
+
+
+def state_row(space: str, row: StateRow, topic: str, partition: int) -> Sent:
+    """Return the record of a part of a space's state; a part's two copies have keys of their own."""
+    key = f"{space} {row.slot} {row.part}".encode()
+    return Sent(topic, partition, key, b"%d\n" % row.version + row.data)
+
+
+def read_state_row(key: bytes, value: bytes) -> tuple[str, StateRow] | None:
+    """Return the space and the row of a state record, or ``None`` if it is a row of another kind."""
+    if key == NEXT or key.startswith(QUARANTINE):
+        return None
+    space, slot, part = key.decode().split(" ", 2)
+    version, _, data = value.partition(b"\n")
+    return space, StateRow(part, int(slot), int(version), data)
+
+
+def next_row(offset: int, topic: str, partition: int) -> Sent:
+    """Return the partition row."""
+    return Sent(topic, partition, NEXT, json.dumps({"schema_version": 1, "next": offset}).encode())
+
+
+def read_next(value: bytes) -> int:
+    """Return the offset that a partition row names."""
+    return int(json.loads(value)["next"])
+
+
+def is_header(row: StateRow) -> bool:
+    """Whether a row is a state header."""
+    return row.part == HEADER_PART
+
+
+def as_record(
+    partition: int, offset: int, key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes]]
+) -> Record:
+    """Return what a client fetched as a record; of headers of one name the first stands."""
+    named: dict[str, bytes] = {}
+    for name, content in headers:
+        named.setdefault(name, content)
+    return Record(partition, offset, key, value, named)
