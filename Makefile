@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 TURNS  ?= 2000
 KILLS  ?= 20
+QDRANT_BIN ?= ../shared/bin/qdrant
 export HF_HUB_OFFLINE ?= 1
 
 .PHONY: setup demo test coverage check format bench chaos gpu clean
@@ -38,8 +39,13 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The embedded mode killed again and again; then the Kafka mode: kills, freezes, joins, leaves, a broker killed.
 chaos: setup
 	KILLS=$(KILLS) $(BIN)/python -m pytest tests/contract/test_killed_runs.py --timeout 3000
+	$(BIN)/anabranch bench kafka --turns 20000 --spaces 200 --workers localize_state=3,route=3 \
+		--faults kill=10,join=2,leave=2,broker=1,freeze=4
+	ANABRANCH_EMBEDDER=hash $(BIN)/anabranch bench kafka --turns $(TURNS) --spaces 20 --workers localize_state=3,route=3 \
+		--faults kill=10,join=2,leave=2,broker=1,index=1 --qdrant $(QDRANT_BIN) --alike
 
 bench: setup
 	$(BIN)/anabranch bench locomo $(DATA)/locomo

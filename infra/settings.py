@@ -36,6 +36,12 @@ def cache_folder() -> Path:
     return Path(_ENVIRONMENT.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anabranch"
 
 
+def child_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment for one that it starts, with ``settings`` in place of our own variables."""
+    others = {name: value for name, value in _ENVIRONMENT.items() if not name.startswith(PREFIX)}
+    return others | dict(settings)
+
+
 class Settings(BaseSettings):
     """What can be set, as ``ANABRANCH_NAME`` or as ``name`` in the TOML file; the environment wins.
 
@@ -58,6 +64,9 @@ class Settings(BaseSettings):
     qdrant_url: Annotated[str | None, Field(description="a Qdrant server, for the Kafka mode")] = None
     qdrant_grpc_port: Annotated[int | None, Field(ge=1, le=65535, description="its gRPC port; unset: REST only")] = 6334
     qdrant_api_key: Annotated[SecretStr | None, Field(description="its key, where it asks for one")] = None
+    worker_port: Annotated[
+        int | None, Field(ge=1, le=65535, description="pages of a stage's first worker; unset: a free port")
+    ] = None
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
 

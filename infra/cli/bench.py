@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,11 @@ import typer
 
 from infra.cli import output
 from infra.cli.session import session_of
+from infra.errors import UsageError
 from infra.importers import Format
+from streams.topology import FLOW
+
+FAULTS = ("kill", "join", "leave", "freeze", "broker", "index")
 
 benchmarks = typer.Typer(help="Benchmarks with their baselines.", no_args_is_help=True)
 
@@ -79,3 +84,51 @@ def bounds(
     session = session_of(context)
     told = dialogues(turns, locomo, beam, irc)
     session.run(run_bounds(session.settings(), told, turns, output.console()))
+
+
+@benchmarks.command(
+    epilog="Example: anabranch bench kafka --turns 20000 --spaces 200 --faults kill=10,join=2,leave=2,broker=1"
+)
+def kafka(  # noqa: PLR0913 - a run has that many sizes
+    context: typer.Context,
+    *,
+    turns: Annotated[int, typer.Option("--turns", min=1, help="Turns to publish.")] = 20_000,
+    spaces: Annotated[int, typer.Option("--spaces", min=1, help="Spaces that they are of.")] = 200,
+    hot: Annotated[int, typer.Option("--hot", min=0, help="Turns more of one space, all at once at the start.")] = 0,
+    rate: Annotated[float | None, typer.Option("--rate", help="Turns a second; unset: as fast as it goes.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Decides texts, spaces and the order of faults.")] = 1,
+    workers: Annotated[str, typer.Option("--workers", help="More than one of a stage, as normalize=3,route=3.")] = "",
+    faults: Annotated[
+        str, typer.Option("--faults", help="How many of kill, join, leave, freeze, broker, index, as kill=10,join=2.")
+    ] = "",
+    qdrant: Annotated[
+        Path | None, typer.Option("--qdrant", help="The Qdrant server's binary; unset: stages that do nothing.")
+    ] = None,
+    alike: Annotated[bool, typer.Option("--alike", help="Compare memory with the embedded mode's.")] = False,
+) -> None:
+    """Throughput, latency and faults of a whole installation: a broker, an index server, one process a worker."""
+    from infra.bench.kafka.load import Load  # noqa: PLC0415
+    from infra.bench.kafka_run import Wanted, run_kafka  # noqa: PLC0415
+
+    session = session_of(context)
+    wanted = Wanted(
+        load=Load(turns, spaces, seed, hot),
+        rate=rate,
+        workers=_counts(workers, [step.name for step in FLOW]),
+        faults=tuple(name for name, count in _counts(faults, FAULTS).items() for _ in range(count)),
+        qdrant=qdrant,
+        alike=alike,
+    )
+    session.run(run_kafka(session.settings(), wanted, output.console()))
+
+
+def _counts(text: str, known: Sequence[str]) -> dict[str, int]:
+    """Read ``name=number,name=number``."""
+    counts: dict[str, int] = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        if name not in known or not number.isdigit():
+            msg = f"{part!r} is no NAME=NUMBER with one of {', '.join(known)}"
+            raise UsageError(msg)
+        counts[name] = int(number)
+    return counts

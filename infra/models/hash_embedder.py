@@ -17,6 +17,7 @@ from stages.text.tokens import tokens
 _DIMENSION: Final = 384
 _BLOCK: Final = 64  # greatest digest of blake2b, in bytes
 _LENGTH: Final = 127.0
+_KEPT: Final = 1024  # characters: 8,192 texts and vectors are 12 MB at most
 _TURN_OF_LOOP: Final = 512  # texts between two chances for other tasks, about 20 ms
 
 
@@ -29,6 +30,15 @@ def _projection(token: str) -> bytes:
 
 
 def _vector(text: str) -> bytes:
+    return _kept(text) if len(text) <= _KEPT else _summed(text)
+
+
+@lru_cache(maxsize=8192)
+def _kept(text: str) -> bytes:
+    return _summed(text)
+
+
+def _summed(text: str) -> bytes:
     found = tokens(text) or [text]
     rows: NDArray[np.int8] = np.frombuffer(b"".join(map(_projection, found)), dtype=np.int8)
     total = rows.reshape(len(found), _DIMENSION).sum(axis=0, dtype=np.int32).astype(np.float64)  # exact

@@ -40,6 +40,9 @@ _STOP = frozenset(
 )
 """Function words of English: no content of their own, so neither keywords nor overlap counts them."""
 
+_KEPT = 1024
+"""Longest text, in characters, whose words are kept: 8,192 of them are some 30 MB at most, 5 MB in a chat."""
+
 _local = threading.local()  # PyStemmer's object is not safe to share between threads
 
 
@@ -77,10 +80,22 @@ def content_tokens(text: str) -> list[str]:
     return [token for word, is_unspaced in _found(text) if word not in _STOP for token in _of(word, is_unspaced)]
 
 
-def _found(text: str) -> list[tuple[str, bool]]:
-    """Return each case-folded word and whether its script writes no spaces."""
+def _found(text: str) -> tuple[tuple[str, bool], ...]:
+    """Return each case-folded word and whether its script writes no spaces.
+
+    A sentence is asked about forty times on its way through the stages, so those of ordinary length are kept.
+    """
+    return _kept(text) if len(text) <= _KEPT else _read(text)
+
+
+@lru_cache(maxsize=8192)
+def _kept(text: str) -> tuple[tuple[str, bool], ...]:
+    return _read(text)
+
+
+def _read(text: str) -> tuple[tuple[str, bool], ...]:
     found = _ASCII.finditer(text.lower()) if text.isascii() else _TOKEN.finditer(_folded(text))
-    return [(match.group().removesuffix("'s"), match.lastgroup == "unspaced") for match in found]
+    return tuple([(match.group().removesuffix("'s"), match.lastgroup == "unspaced") for match in found])
 
 
 def _folded(text: str) -> str:

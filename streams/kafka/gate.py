@@ -42,6 +42,8 @@ class IndexGate:
     _known: OrderedDict[Space, int] = field(default_factory=OrderedDict)
     _asked: dict[Space, asyncio.Future[int]] = field(default_factory=dict)
     _asking: asyncio.Task[None] | None = None
+    holding: int = 0
+    """How many lanes wait until memory is complete enough for their next event."""
 
     def watermark(self, space: Space) -> int:
         """Return what is known of a space."""
@@ -63,8 +65,12 @@ class IndexGate:
 
     async def reached(self, space: Space, position: int) -> None:
         """Wait until the space is committed up to ``position``."""
-        while self.watermark(space) < position and await self.look(space) < position:  # noqa: ASYNC110 - another process writes
-            await asyncio.sleep(_PAUSE_S)
+        self.holding += 1
+        try:
+            while self.watermark(space) < position and await self.look(space) < position:  # noqa: ASYNC110 - another process writes
+                await asyncio.sleep(_PAUSE_S)
+        finally:
+            self.holding -= 1
 
     async def _ask(self) -> None:
         try:

@@ -73,6 +73,25 @@ class Log:
             async for record in _until(reader, at, stop):
                 yield record
 
+    async def snapshot(self, topic: str, partitions: int) -> AsyncGenerator[Record, None]:
+        """Give every record of all partitions, each up to where it ends now: the ends are fixed before the first.
+
+        Raises:
+            Unavailable: if the broker does not answer, or nothing more came for a minute.
+        """
+        async with self._reader() as reader:
+            all_of_it = [TopicPartition(topic, number) for number in range(partitions)]
+            reader.assign(all_of_it)
+            starts, stops = await reader.beginning_offsets(all_of_it), await reader.end_offsets(all_of_it)
+            left = {at: stops[at] for at in all_of_it if starts[at] < stops[at]}
+            for at in all_of_it:
+                if at in left:
+                    reader.seek(at, starts[at])
+                else:
+                    reader.pause(at)
+            async for record in _all_until(reader, left):
+                yield record
+
     @asynccontextmanager
     async def _reader(self, group: str | None = None) -> AsyncIterator[AIOKafkaConsumer]:
         reader = AIOKafkaConsumer(
@@ -95,6 +114,27 @@ class Log:
                 await reader.stop()
 
 
+async def _all_until(reader: AIOKafkaConsumer, left: dict[TopicPartition, int]) -> AsyncGenerator[Record, None]:
+    """Give what is left of several partitions; each is put aside when its end is reached."""
+    loop = asyncio.get_running_loop()
+    since = loop.time()
+    while left:
+        fetched = await reader.getmany(timeout_ms=_WAIT_MS)
+        for at, records in fetched.items():
+            for record in records:
+                if at in left and record.offset < left[at]:
+                    yield as_record(record.partition, record.offset, record.key, record.value, record.headers)
+        for at in [at for at in left if await reader.position(at) >= left[at]]:
+            del left[at]
+            reader.pause(at)
+            since = loop.time()
+        if fetched:
+            since = loop.time()
+        elif loop.time() - since > _STUCK_S:
+            msg = f"{sorted(left)} gave nothing for {_STUCK_S:.0f} s"
+            raise Unavailable(msg)
+
+
 async def _span(reader: AIOKafkaConsumer, at: TopicPartition) -> Span:
     starts, stops = await reader.beginning_offsets([at]), await reader.end_offsets([at])
     return Span(starts[at], stops[at])
@@ -112,4 +152,5 @@ async def _until(reader: AIOKafkaConsumer, at: TopicPartition, stop: int) -> Asy
         for record in (await reader.getmany(at, timeout_ms=_WAIT_MS)).get(at, ()):
             if record.offset >= stop:
                 return
-            yield as_record(record.partition, record.offset, record.key, record.value, record.headers)
+            headers, when = record.headers, record.timestamp
+            yield as_record(record.partition, record.offset, record.key, record.value, headers, at=when)

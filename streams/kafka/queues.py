@@ -61,10 +61,14 @@ class Queue:
         while self.open and self.open[0] <= offset:
             self.open.popleft()
 
+    def forget(self) -> None:
+        """Forget everything; the lane's task is the caller's to end."""
+        self.room.give(sum(map(_size, self.records)))
+        self.records.clear()
+        self.open.clear()
+
     def drop(self) -> None:
         """Forget everything, and end the lane's task."""
         if self.task is not None:
             self.task.cancel()
-        self.room.give(sum(map(_size, self.records)))
-        self.records.clear()
-        self.open.clear()
+        self.forget()

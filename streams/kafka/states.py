@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.space import Space
-from streams.kafka.wire import NEXT, QUARANTINE, Record, read_next, read_state_row
+from streams.kafka.wire import NEXT, PAUSE, QUARANTINE, REWIND, Record, read_next, read_pause, read_state_row
 from streams.state import HEADER, STATE_HEADER, StateRow, load
 
 _SCHEMA = """
@@ -41,13 +41,16 @@ class States:
     """Implements ``StateStore`` for the spaces of one partition of one stage. The file is made anew each time.
 
     ``next`` is the lowest input offset that is not finished; ``quarantined`` are input offsets that an operator has
-    given up; ``rows`` counts what was read.
+    given up; ``rows`` counts what was read, ``end`` is the offset behind it; ``pause`` is the newest word on whether
+    the stage is paused.
     """
 
     path: Path
     next: int = 0
     quarantined: set[int] = field(default_factory=set)
     rows: int = 0
+    end: int = 0
+    pause: tuple[int, bool] = (0, False)
     _disturbed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -66,6 +69,7 @@ class States:
 
     def _take(self, record: Record) -> None:
         self.rows += 1
+        self.end = record.offset + 1
         key, value = record.key or b"", record.value
         if value is None:
             return
@@ -73,11 +77,21 @@ class States:
             self.next = max(self.next, read_next(value))
         elif key.startswith(QUARANTINE):
             self.quarantined.add(int(key.removeprefix(QUARANTINE)))
+        elif key == PAUSE:
+            self.pause = max(self.pause, read_pause(value))
+        elif key == REWIND:
+            self._begin_anew()
         elif (read := read_state_row(key, value)) is not None:
             space, row = read
             if self._db.execute(_NEWER, (space, row.part, row.slot, row.version)).fetchone():
                 self._disturbed.add(space)
             self._db.execute(_PUT, (space, row.part, row.slot, row.version, row.data))
+
+    def _begin_anew(self) -> None:
+        """Forget what came before a rewind. What an operator has given up stays so: memory is then the same again."""
+        self._db.execute("DELETE FROM state")
+        self._disturbed.clear()
+        self.next = 0
 
     def disturbed(self) -> list[tuple[Space, list[StateRow]]]:
         """Return the rows to append again, parts first: those of states of which an old row came last.
@@ -120,6 +134,11 @@ class States:
         """Return how many spaces have a state here."""
         (count,) = self._db.execute("SELECT COUNT(DISTINCT space) FROM state").fetchone()
         return int(count)
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes the file takes."""
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def close(self) -> None:
         """Close and remove the file: another assignment reads the topic afresh."""

@@ -19,20 +19,20 @@ from stages.ports import Filter
 from tests.fakes.index_rows import event, record
 from tests.fakes.index_suite import A, ids, vector, where, write
 from tests.fakes.index_writer import EVERY, SIZE, SPACES, made, rows
-from tests.fakes.qdrant_server import QdrantServer
+from tests.fakes.qdrant_server import QdrantProcess
 
 BOTH = frozenset({RecordKind.TURN, RecordKind.FACT})
 ROUNDS = 3
 BACK_S = 10.0
 
 
-async def opened(server: QdrantServer, *, over_rest: bool = False, dimension: int = 8) -> ServerIndex:
+async def opened(server: QdrantProcess, *, over_rest: bool = False, dimension: int = 8) -> ServerIndex:
     port = None if over_rest else server.address.grpc_port
     return await ServerIndex.open(server.address.url, generation=1, model="test", dimension=dimension, grpc_port=port)
 
 
 @pytest.fixture(params=["grpc", "rest"])
-async def index(request: pytest.FixtureRequest, mortal: QdrantServer) -> AsyncIterator[ServerIndex]:
+async def index(request: pytest.FixtureRequest, mortal: QdrantProcess) -> AsyncIterator[ServerIndex]:
     one = await opened(mortal, over_rest=request.param == "rest")
     yield one
     await one.close()
@@ -49,7 +49,7 @@ async def again(call: Callable[[], Awaitable[object]]) -> object:
 
 
 async def test_a_server_that_is_down_is_unavailable_and_works_when_it_is_back(
-    mortal: QdrantServer, index: ServerIndex
+    mortal: QdrantProcess, index: ServerIndex
 ) -> None:
     rows = [record(A, 0, "river"), record(A, 0, "stone", ordinal=1)]
     await write(index, *rows, vectors=[vector(3), vector(4)])
@@ -74,7 +74,7 @@ async def test_a_server_that_is_down_is_unavailable_and_works_when_it_is_back(
     assert await index.watermark(A) == 1
 
 
-async def test_a_restart_between_two_calls_is_hardly_noticed(mortal: QdrantServer, index: ServerIndex) -> None:
+async def test_a_restart_between_two_calls_is_hardly_noticed(mortal: QdrantProcess, index: ServerIndex) -> None:
     await write(index, record(A, 0, "river"))
     mortal.stop()
     mortal.start()
@@ -82,7 +82,7 @@ async def test_a_restart_between_two_calls_is_hardly_noticed(mortal: QdrantServe
 
 
 async def test_a_server_that_hangs_is_unavailable(
-    mortal: QdrantServer, index: ServerIndex, monkeypatch: pytest.MonkeyPatch
+    mortal: QdrantProcess, index: ServerIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_calls, "READ_S", 0.5)
     monkeypatch.setattr(server_calls, "WRITE_S", 0.5)
@@ -118,7 +118,7 @@ async def _check(index: ServerIndex, space: Space, watermark: int) -> None:
     assert len(await index.matching(counted, 9999)) == len(expected)
 
 
-async def test_after_a_kill_what_was_acknowledged_is_there(mortal: QdrantServer) -> None:
+async def test_after_a_kill_what_was_acknowledged_is_there(mortal: QdrantProcess) -> None:
     """No watermark names a record that is missing, wherever in the writes of three spaces the kill came."""
     index = await opened(mortal, dimension=SIZE)
     returned: dict[Space, int] = {}

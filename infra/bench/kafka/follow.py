@@ -1,0 +1,66 @@
+"""Following a run: when each turn has its outcome in memory, and when all have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from schemas.memory import OutcomeRow, Row
+from streams.codec import Codec, codec
+from streams.topology import LAST
+
+_ROW: Codec[Row] = codec(Row)
+
+now = time.perf_counter  # noqa: TID251 - a benchmark measures
+
+
+@dataclass
+class Follower:
+    """Reads a tenant's memory as it is written. ``ended`` says when the outcome of ``space turn_id`` was seen."""
+
+    bootstrap: str
+    partitions: int
+    tenant: str
+    patience: float = 120.0
+    ended: dict[str, float] = field(default_factory=dict)
+
+    async def until(self, count: int, told: Callable[[int], None] = lambda _: None) -> None:
+        """Read until ``count`` turns have ended.
+
+        Raises:
+            TimeoutError: if nothing more ends for ``patience`` seconds.
+        """
+        at: Final = [TopicPartition(LAST.target.name, number) for number in range(self.partitions)]
+        reader = AIOKafkaConsumer(bootstrap_servers=self.bootstrap, fetch_max_wait_ms=20, auto_offset_reset="earliest")
+        await reader.start()
+        try:
+            reader.assign(at)
+            await reader.seek_to_beginning()
+            moved = now()
+            while len(self.ended) < count:
+                had = len(self.ended)
+                with suppress(KafkaError):  # a broker that is being started again
+                    for records in (await reader.getmany(timeout_ms=200)).values():
+                        self._take(records)
+                if len(self.ended) > had:
+                    moved = now()
+                    told(len(self.ended))
+                elif now() - moved > self.patience:
+                    msg = f"{count - len(self.ended)} of {count} turns have no outcome after {self.patience:.0f} s"
+                    raise TimeoutError(msg)
+        finally:
+            await reader.stop()
+
+    def _take(self, records: list[object]) -> None:
+        for record in records:
+            space, _, key = record.key.decode().partition(" ")  # type: ignore[attr-defined]  # the client's own
+            if key.startswith("outcome ") and space.startswith(f"{self.tenant}/"):
+                row = _ROW.decode(record.value)  # type: ignore[attr-defined]  # as above
+                if isinstance(row, OutcomeRow):
+                    self.ended.setdefault(f"{space} {row.event_id}", now())

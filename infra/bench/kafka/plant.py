@@ -1,0 +1,123 @@
+"""A whole installation on this machine in the production shape: broker, index server, one process a worker."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from infra.kafka import Broker, Cluster, bring, wanted
+from infra.qdrant.process import QdrantProcess
+from infra.settings import cache_folder, child_environment
+from streams.topology import FLOW
+
+_STOP_S: Final = 30.0
+
+
+@dataclass(slots=True)
+class Plant:
+    """Its parts, each of which can be started, killed, frozen and stopped. ``idle`` stages need no index server."""
+
+    folder: Path
+    broker: Broker
+    qdrant: QdrantProcess | None
+    workers: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def idle(self) -> bool:
+        """Whether its stages do nothing."""
+        return self.qdrant is None
+
+    def start(self, stage: str, number: int) -> None:
+        """Start a worker of a stage."""
+        if self.idle:
+            module = ["infra.bench.kafka.idle_worker", stage, str(number), self.broker.bootstrap, str(self.folder)]
+        else:
+            module = ["infra.cli", "worker", stage]
+        with (self.folder / f"{stage}-{number}.log").open("ab") as log:
+            self.workers[stage, number] = subprocess.Popen(  # noqa: S603 - ourselves
+                [sys.executable, "-m", *module],
+                env=self._environment(self.folder / f"{stage}-{number}"),
+                stdout=log,
+                stderr=log,
+                cwd=_ROOT,
+            )
+
+    def _environment(self, home: Path) -> dict[str, str]:
+        given = {"ANABRANCH_HOME": str(home), "ANABRANCH_KAFKA": self.broker.bootstrap} | self.environment
+        if self.qdrant is not None:
+            at = self.qdrant.address
+            given |= {"ANABRANCH_QDRANT_URL": at.url, "ANABRANCH_QDRANT_GRPC_PORT": str(at.grpc_port)}
+        return child_environment(given)
+
+    def kill(self, stage: str, number: int) -> None:
+        """End a worker as a crash does."""
+        self.workers[stage, number].kill()
+        self.workers.pop((stage, number)).wait()
+
+    def leave(self, stage: str, number: int) -> int:
+        """Ask a worker to end, wait until it has, and return its exit code."""
+        process = self.workers.pop((stage, number))
+        process.terminate()
+        return process.wait(_STOP_S)
+
+    def freeze(self, stage: str, number: int) -> None:
+        """Stop a worker in mid-work."""
+        self.workers[stage, number].send_signal(signal.SIGSTOP)
+
+    def wake(self, stage: str, number: int) -> None:
+        """Let a frozen worker go on."""
+        self.workers[stage, number].send_signal(signal.SIGCONT)
+
+    def revive(self) -> list[tuple[str, int, int]]:
+        """Start again the workers that have ended, and return which with their exit codes."""
+        ended = [(stage, number, process.poll()) for (stage, number), process in self.workers.items()]
+        dead = [(stage, number, code) for stage, number, code in ended if code is not None]
+        for stage, number, _ in dead:
+            self.start(stage, number)
+        return dead
+
+    def close(self) -> None:
+        """End all workers."""
+        for process in self.workers.values():
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self.workers.values():
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+_ROOT: Final = Path(__file__).parents[3]
+
+
+@contextmanager
+def plant(
+    folder: Path, *, qdrant: Path | None, workers: dict[str, int], partitions: int = 24, embedder: str = "hash"
+) -> Iterator[Plant]:
+    """Give an installation in ``folder`` with its workers started; ``qdrant`` is the server's binary (none: idle)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        broker = stack.enter_context(Broker.at(folder / "kafka", bring(cache_folder())))
+        with Cluster.at(broker.bootstrap) as cluster:
+            cluster.apply(wanted(replication=1, partitions=partitions))
+        server = None
+        if qdrant is not None:
+            (folder / "qdrant").mkdir(exist_ok=True)
+            server = QdrantProcess(qdrant, folder / "qdrant")
+            server.start()
+            stack.callback(server.stop)
+        made = Plant(folder, broker, server, environment={"ANABRANCH_EMBEDDER": embedder})
+        stack.callback(made.close)
+        for step in FLOW:
+            for number in range(workers.get(step.name, 1)):
+                made.start(step.name, number)
+        yield made
