@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic_core import core_schema
@@ -47,9 +48,9 @@ class Space(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: type[Any], _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Validate from a string and serialize as one."""
+        """Validate from a string and serialize as one. Every message holds several, so the form is checked once."""
         return core_schema.no_info_after_validator_function(
-            cls,
+            partial(str.__new__, cls),
             core_schema.str_schema(pattern=rf"^{_PATTERN.pattern}$"),
             serialization=core_schema.to_string_ser_schema(),
         )
