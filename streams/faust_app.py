@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import faust
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaError
 from faust.transport.drivers import aiokafka as driver
 
 from streams.kafka.wire import Record, as_record
@@ -101,4 +103,15 @@ def make_app(settings: GroupSettings, worker: Worker) -> faust.App:
 
 def _record(message: Any) -> Record:  # noqa: ANN401 - Faust's own
     headers = message.headers.items() if isinstance(message.headers, dict) else message.headers or ()
-    return as_record(message.partition, message.offset, message.key, message.value, headers)
+    when = int(message.timestamp * 1000)
+    return as_record(message.partition, message.offset, message.key, message.value, headers, at=when)
+
+
+def end_of(app: faust.App, topic: str, partition: int) -> int | None:
+    """Return where the input ends for readers of committed records, as of the last fetch; ``None`` if unknown."""
+    try:
+        consumer = app.consumer._thread._consumer  # type: ignore[attr-defined]  # noqa: SLF001 - it shows no such end
+        end: int | None = consumer.last_stable_offset(TopicPartition(topic, partition))
+    except (AttributeError, AssertionError, KafkaError):  # it has not begun, or the partition is not its own just now
+        return None
+    return end

@@ -83,7 +83,7 @@ def _begin(
     )
 
 
-for _group in (ingest, recall, memory, forest, letters, space, topology, topics, kafka, worker, schemas, bench, doctor):
+for _group in (ingest, recall, memory, forest, letters, space, topology, topics, kafka, worker, operate, schemas, bench, doctor):
     _group.register(app)
 
 

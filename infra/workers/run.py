@@ -5,25 +5,32 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from infra.errors import MissingError
+from infra.workers.health import STILL_S, Health
 from infra.workers.plane import Plane
+from infra.workers.pulse import Pulse
+from infra.workers.web import HOST, serving
+from stages.contract import Unavailable
 from streams.crashes import CrashBook
 from streams.deaths import Deaths
-from streams.faust_app import GroupSettings, make_app
+from streams.faust_app import GroupSettings, end_of, make_app
 from streams.hand import Hand
 from streams.kafka.effects import Producing, Topics
+from streams.kafka.gate import IndexGate
 from streams.kafka.log import Log
-from streams.kafka.names import FIRST_GENERATION, LETTERS, state_topic, topic_name
+from streams.kafka.names import FIRST_GENERATION, LETTERS, group_of, state_topic, topic_name
 from streams.kafka.shared import Shared
+from streams.kafka.waiting import TellingPatience
+from streams.kafka.watch import Watch
 from streams.kafka.worker import Worker
 from streams.topology import FIRST, LAST, AnyNode
 from streams.watchdog import Watchdog
@@ -37,7 +44,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worker runs: its cluster and folder, the file of crashes that it shares, its number among others."""
+    """Where a worker runs: its cluster and folder, the file of crashes that it shares, its number among others.
+
+    ``port`` is that of its pages (0: a free one); ``restarts`` says how often it was started again, by cause; ``still``
+    is how long (s) it may get nowhere, ``reopen`` after how long a partition that stopped is tried again.
+    """
 
     bootstrap: str
     folder: Path
@@ -46,6 +57,10 @@ class Place:
     session: float = 10.0
     generation: int = FIRST_GENERATION
     linger_ms: int = _LINGER_MS
+    port: int = 0
+    restarts: Mapping[str, int] = field(default_factory=dict)
+    still: float = STILL_S
+    reopen: float = 10.0
 
 
 @dataclass
@@ -53,6 +68,8 @@ class Running:
     """A worker that runs; ``ended`` is set when it should stop, with the ``fault`` that made it so, if one did."""
 
     worker: Worker
+    pulse: Pulse
+    port: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     fault: BaseException | None = None
 
@@ -61,11 +78,6 @@ class Running:
         if self.fault is None:
             self.fault = fault
         self.ended.set()
-
-
-def group_of(stage: str, generation: int = FIRST_GENERATION) -> str:
-    """Return the consumer group of a stage."""
-    return topic_name(f"anabranch.{stage}", generation)
 
 
 def source_of(node: AnyNode, generation: int) -> str:
@@ -80,24 +92,36 @@ async def producing(place: Place, topics: list[str]) -> AsyncIterator[Producing]
     Raises:
         MissingError: if the broker does not answer, or a topic is not there; it says which and what to do.
     """
-    producer = AIOKafkaProducer(
-        bootstrap_servers=place.bootstrap,
-        client_id=f"anabranch-{place.number}",
-        enable_idempotence=True,
-        linger_ms=place.linger_ms,
-        max_request_size=_LARGEST,
-        max_batch_size=256 * 1024,
-    )
+
+    async def begin() -> AIOKafkaProducer:
+        producer = AIOKafkaProducer(
+            bootstrap_servers=place.bootstrap,
+            client_id=f"anabranch-{place.number}",
+            enable_idempotence=True,
+            linger_ms=place.linger_ms,
+            max_request_size=_LARGEST,
+            max_batch_size=256 * 1024,
+        )
+        try:
+            await producer.start()
+        except BaseException as error:
+            await producer.stop()
+            if not isinstance(error, KafkaError):
+                raise
+            msg = f"no Kafka answers at {place.bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
+            raise Unavailable(msg) from error
+        return producer
+
     try:
-        await producer.start()
-    except KafkaError as error:
-        await producer.stop()
-        msg = f"no Kafka answers at {place.bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
-        raise MissingError(msg) from error
+        first = await begin()
+    except Unavailable as error:
+        raise MissingError(str(error)) from error
+    sending = Producing(first, {}, begin)
     try:
-        yield Producing(producer, {topic: await _partitions(producer, topic) for topic in topics})
+        sending.partitions = {topic: await _partitions(first, topic) for topic in topics}
+        yield sending
     finally:
-        await producer.stop()
+        await sending.producer.stop()
 
 
 async def _partitions(producer: AIOKafkaProducer, topic: str) -> int:
@@ -137,25 +161,85 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             fail=faults.append,
             index=plane.index if name == LAST.name else None,
             hand=hand,
+            reopen=place.reopen,
         )
-        run = Running(Worker(shared))
+        worker = Worker(shared)
+        run = Running(worker, Pulse(worker, place.number, Health(place.still), place.restarts))
         shared.fail = run.fail
+        _tell_waits(shared)
+        run.port = await stack.enter_async_context(serving(run.pulse, place.port))
         settings = GroupSettings(
             place.bootstrap,
             shared.group,
-            f"anabranch-{name}-{place.number}",
+            client_id(name, place.number, run.port),
             source,
             sending.partitions[source],
             mine,
             place.session,
         )
-        app = make_app(settings, run.worker)
+        app = make_app(settings, worker)
+        shared.ends = lambda partition: end_of(app, source, partition)
+        run.pulse.crashed = lambda: app.crash_reason if app.crashed else None
+        watch = Watch(place.bootstrap, topics.state, worker.followed, worker.heard)
+        stack.enter_context(_at_the_side(run, watch.run()))
+        await _ready(watch, run)
+        stack.enter_context(_at_the_side(run, run.pulse.beat()))
         try:
             await app.start()
             yield run
         finally:
-            await run.worker.close()
+            await worker.close()
             await app.stop()
+
+
+def client_id(stage: str, number: int, port: int) -> str:
+    """Return by what name a worker is known in its group: `anabranch worker status` finds its pages by it."""
+    return f"anabranch-{stage}-{number}@{HOST}:{port}"
+
+
+def _tell_waits(shared: Shared) -> None:
+    """Let admission tell what does not answer, as the stage does."""
+    if isinstance(shared.gate, IndexGate):
+        shared.gate.patience = TellingPatience(longest=shared.gate.patience.longest, waits=shared.waits)
+
+
+@contextmanager
+def _at_the_side(run: Running, work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    """Run something beside the worker inside the block; if it fails, so does the worker."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(ended := _Ended(run))
+    try:
+        yield
+    finally:
+        ended.wanted = True
+        task.cancel()
+
+
+@dataclass
+class _Ended:
+    """Hears that work at the side of a worker is over; unless that was ``wanted`` it is a fault of the worker."""
+
+    run: Running
+    wanted: bool = False
+
+    def __call__(self, task: asyncio.Task[None]) -> None:
+        if not self.wanted:
+            fault = None if task.cancelled() else task.exception()
+            self.run.fail(fault or RuntimeError("what runs beside the worker ended by itself"))
+
+
+async def _ready(watch: Watch, run: Running) -> None:
+    """Wait until operators' rows are followed, before any partition is read.
+
+    Raises:
+        BaseException: what ended the worker before that.
+    """
+    waits = [asyncio.ensure_future(event.wait()) for event in (watch.ready, run.ended)]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    if run.fault is not None:
+        raise run.fault
 
 
 async def until_told(run: Running) -> None:

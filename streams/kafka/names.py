@@ -15,6 +15,11 @@ def topic_name(name: str, generation: int = FIRST_GENERATION) -> str:
     return name if generation == FIRST_GENERATION else f"{name}.g{generation}"
 
 
+def group_of(stage: str, generation: int = FIRST_GENERATION) -> str:
+    """Return the consumer group of a stage."""
+    return topic_name(f"anabranch.{stage}", generation)
+
+
 def state_topic(stage: str, generation: int = FIRST_GENERATION) -> str:
     """Return what the topic of a stage's states is called."""
     return topic_name(f"state.{stage}", generation)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from schemas.space import Space
+from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
 from streams.engine import Engine
 from streams.kafka.effects import PartitionEffects, RefusedWrite, Revoked
@@ -23,7 +24,7 @@ from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
 from streams.kafka.wire import Record, inbound, next_row, partition_of, space_of, state_row
-from streams.stopped import BrokenOrder
+from streams.stopped import BrokenOrder, Stopped
 
 LOOKAHEAD: Final = 256
 """Events of a space that a stage prepares for at once."""
@@ -33,6 +34,9 @@ IDLE: Final = 256
 
 INBOX: Final = 2048
 """Records that wait here while earlier ones are read again; those beyond are read again in their turn."""
+
+_APART_MS: Final = 1000
+"""Times are kept of events that lie so far apart, so that they take little room however many wait."""
 
 KEYLESS: Final = Space("without/key")
 """Where events without a key that names a space are counted; each becomes a letter."""
@@ -66,21 +70,25 @@ class Quarantining:
 class Partition:
     """Runs the lanes of one partition while the assignment lasts.
 
-    ``expected`` is the input offset that comes next; ``stopped`` says why nothing more is done here, if so.
+    ``expected`` is the input offset that comes next; ``seen`` what Faust has passed over; ``stopped`` says why nothing
+    more is done here, if so, and ``reached`` how far its input was finished then.
     """
 
     number: int
     shared: Shared
     expected: int = 0
     stopped: str | None = None
+    seen: int = 0
+    reached: int = 0
     alive: bool = True
     ready: bool = False
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     queues: dict[Space, Queue] = field(default_factory=dict)
     _inbox: deque[Record] = field(default_factory=deque)
-    _seen: int = 0
     _filling: asyncio.Task[None] | None = None
     _saved: int = 0
+    _taken: deque[tuple[int, int]] = field(default_factory=deque)
+    _ending: list[asyncio.Task[None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         shared = self.shared
@@ -93,6 +101,7 @@ class Partition:
             shared.index if shared.is_last else None,
             lambda: self.alive,
             self._finished,
+            shared.metrics,
         )
         self.engine: Engine[Any, Any, Any] = Engine(
             node=shared.node,
@@ -118,13 +127,14 @@ class Partition:
         shared = self.shared
         async with aclosing(shared.log.read(shared.topics.state, self.number)) as rows:
             await self.states.fill(rows)
+        shared.pause.take(self.states.pause)
         await self._append_again()
         committed = await shared.log.committed(shared.group, shared.source, self.number) or 0
         await self._begin(committed)
         self.expected = self._saved = self.states.next
         self.ready = True
         self.begun.set()
-        await self._fill(max(committed, self._seen))
+        await self._fill(max(committed, self.seen))
 
     async def _append_again(self) -> None:
         """Write states again of which an old row came last in the topic, before compaction takes what they need."""
@@ -158,7 +168,7 @@ class Partition:
         self.alive = False
         self.begun.set()
         tasks = [queue.task for queue in self.queues.values() if queue.task is not None]
-        tasks += [self._filling] if self._filling is not None else []
+        tasks += [*self._ending, *([self._filling] if self._filling is not None else [])]
         reached = self.progress
         for queue in self.queues.values():
             queue.drop()
@@ -166,7 +176,8 @@ class Partition:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.ready and self.stopped is None:
-            await self._save(reached)
+            with suppress(Unavailable, Stopped):  # it only saves work to whoever has the partition next
+                await self._save(reached)
         self.states.close()
 
     async def _guarded(self, work: Any) -> None:  # noqa: ANN401 - any coroutine
@@ -175,26 +186,38 @@ class Partition:
             await work
         except (Revoked, asyncio.CancelledError):
             pass
-        except (BrokenOrder, RefusedWrite) as error:
+        except (BrokenOrder, RefusedWrite, Unavailable) as error:
             self._stop(str(error))
         except BaseException as error:  # noqa: BLE001 - the worker decides what its end is
             self.shared.fail(error)
 
     def _stop(self, reason: str) -> None:
-        """Do nothing more here: what waits stays unfinished, and the partition row stands still."""
+        """Do nothing more here: what waits is forgotten and not finished, and the partition row stands still.
+
+        The worker tries the partition again after a while (``Worker.reopen``), reading all of it afresh.
+        """
         self.begun.set()
-        if self.stopped is None:
-            self.stopped = reason
-            _log.error("%s partition %d stops: %s", self.shared.node.name, self.number, reason)
-            for queue in self.queues.values():
-                if queue.task is not None and queue.task is not asyncio.current_task():
-                    queue.task.cancel()
+        if self.stopped is not None:
+            return
+        self.reached, self.stopped = self.progress, reason
+        told = {"event": "partition stopped", "partition": self.number}
+        _log.error("%s partition %d stops: %s", self.shared.node.name, self.number, reason, extra=told)
+        tasks = (self._filling, *(queue.task for queue in self.queues.values()))
+        self._ending = [task for task in tasks if task is not None and task is not asyncio.current_task()]
+        for task in self._ending:
+            task.cancel()
+        for queue in self.queues.values():
+            queue.forget()
+        self.queues.clear()
+        self._inbox.clear()
 
     # what arrives
 
     def offer(self, record: Record) -> None:
         """Take a record that Faust has fetched."""
-        self._seen = max(self._seen, record.offset + 1)
+        self.seen = max(self.seen, record.offset + 1)
+        if self.stopped is not None:
+            return
         if len(self._inbox) < INBOX:
             self._inbox.append(record)
         if self.ready and (self._filling is None or self._filling.done()):
@@ -212,8 +235,18 @@ class Partition:
                 self.shared.metrics.gaps += 1
                 self._filling = asyncio.create_task(self._guarded(self._fill(record.offset)))
                 return
-        if self.expected < self._seen:  # what did not find room in the inbox
-            self._filling = asyncio.create_task(self._guarded(self._fill(self._seen)))
+        if self.expected < self.seen:  # what did not find room in the inbox
+            self._filling = asyncio.create_task(self._guarded(self._fill(self.seen)))
+
+    def catch_up(self, end: int) -> None:
+        """Read what is left up to ``end`` from the log: Faust passed over it, and nothing came behind it to show that.
+
+        Marks of transactions, behind the last record, are passed over so too.
+        """
+        idle = self.ready and self.stopped is None and not self._inbox
+        if idle and self.expected < end and (self._filling is None or self._filling.done()):
+            self.shared.metrics.gaps += 1
+            self._filling = asyncio.create_task(self._guarded(self._fill(end)))
 
     async def _fill(self, stop: int) -> None:
         """Read the input from ``expected`` to ``stop`` from the log, then go on with what has arrived."""
@@ -229,6 +262,8 @@ class Partition:
 
     def _take(self, record: Record) -> None:
         self.expected = record.offset + 1
+        if record.at is not None and (not self._taken or record.at >= self._taken[-1][1] + _APART_MS):
+            self._taken.append((record.offset, record.at))
         event = self._event(record)
         space = space_of(record.key) or KEYLESS
         queue = self.queues.setdefault(space, Queue(self.shared.room))
@@ -254,20 +289,43 @@ class Partition:
 
     async def _lane(self, space: Space, queue: Queue) -> None:
         """Run the lane of a space until nothing waits."""
+        loop = asyncio.get_running_loop()
         try:
             while queue.open:
                 if queue.must_refill:
                     await self._refill(space, queue)
-                records = queue.take(LOOKAHEAD)
-                await self.engine.run(space, records)
+                await self.shared.pause.wait()
+                records, begun = queue.take(LOOKAHEAD), loop.time()
+                await self._run(space, records, queue)
+                self.shared.metrics.batches.add(loop.time() - begun)
                 queue.finish(records[-1].offset)
                 self.shared.metrics.handled += len(records)
         finally:
             queue.task = None
-            if not queue.open:
-                self.queues.pop(space, None)
+            if not queue.open and self.queues.get(space) is queue:
+                del self.queues[space]
                 if self.engine.lanes > IDLE:
                     self.engine.evict(space)
+
+    async def _run(self, space: Space, records: Sequence[Inbound], queue: Queue) -> None:
+        """Run a batch; one that something stops is done one by one, up to what stops it, so that it shows which it is.
+
+        Raises:
+            BrokenOrder: if an event contradicts what was seen.
+            RefusedWrite: if an event's writes are refused; the message names its offset.
+        """
+        try:
+            await self.engine.run(space, records)
+        except (BrokenOrder, RefusedWrite) as error:
+            if len(records) == 1 and isinstance(error, RefusedWrite):
+                where = f"{self.shared.node.name} {self.number} {records[0].offset}"
+                msg = f"{error}. To make it a letter: `anabranch quarantine {where}`"
+                raise RefusedWrite(msg) from error
+            if len(records) == 1:
+                raise
+            for record in records:
+                await self._run(space, [record], queue)
+                queue.finish(record.offset)
 
     async def _refill(self, space: Space, queue: Queue) -> None:
         async with aclosing(self._of_space(space, queue.open[0], queue.open[-1] + 1)) as records:
@@ -302,7 +360,17 @@ class Partition:
     @property
     def progress(self) -> int:
         """The lowest input offset that is not finished."""
+        if self.stopped is not None:
+            return self.reached
         return min((queue.open[0] for queue in self.queues.values() if queue.open), default=self.expected)
+
+    @property
+    def oldest(self) -> int | None:
+        """When the broker took the oldest event that is not finished (ms since 1970; up to a second too early)."""
+        reached = self.progress
+        while len(self._taken) > 1 and self._taken[1][0] <= reached:
+            self._taken.popleft()
+        return self._taken[0][1] if self._taken and reached < max(self.expected, self.seen) else None
 
     @property
     def waiting(self) -> int:

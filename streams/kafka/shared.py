@@ -13,6 +13,7 @@ from streams.hand import Hand
 from streams.kafka.effects import Producing, Topics
 from streams.kafka.log import Log
 from streams.kafka.room import Room
+from streams.kafka.waiting import Pause, TellingPatience, Waits
 from streams.letters import Limit
 from streams.metrics import Metrics
 from streams.patience import Patience
@@ -24,7 +25,8 @@ class Shared:
     """A stage with all that it runs on.
 
     ``source`` and ``topics`` are names on the cluster; ``group`` is the consumer group; ``folder`` is for local states;
-    ``fail`` ends the worker.
+    ``fail`` ends the worker; ``ends`` tells where the input of a partition ends, if that is known;
+    after ``reopen`` seconds a partition that stopped is tried again, and then after ever longer pauses.
     """
 
     node: AnyNode
@@ -43,6 +45,15 @@ class Shared:
     hand: Hand = field(default_factory=Hand)
     room: Room = field(default_factory=Room)
     metrics: Metrics = field(default_factory=Metrics)
+    waits: Waits = field(default_factory=Waits)
+    pause: Pause = field(default_factory=Pause)
+    ends: Callable[[int], int | None] = lambda _partition: None
+    reopen: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Let what waits be told, unless the caller has a patience of its own."""
+        if self.patience == Patience():
+            self.patience = TellingPatience(waits=self.waits)
 
     @property
     def is_first(self) -> bool:

@@ -29,6 +29,10 @@ NEXT = b"next"
 """Key of the partition row of a state topic: the lowest input offset that is not finished."""
 QUARANTINE = b"quarantine "
 """Begins the key of a row that names an input offset which is to become a letter unasked."""
+REWIND = b"rewind"
+"""Key of a row that says that everything before it in the partition counts no more, but for what is quarantined."""
+PAUSE = b"pause"
+"""Key of a row that says whether the whole stage is paused; every partition of its state topic has it."""
 
 _HEADER: Codec[Header] = codec(Header)
 Headers = tuple[tuple[str, bytes], ...]
@@ -43,6 +47,8 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: Mapping[str, bytes]
+    at: int | None = None
+    """When the broker took it (ms since 1970), if that is known."""
 
     @property
     def size(self) -> int:
@@ -115,7 +121,7 @@ def state_row(space: str, row: StateRow, topic: str, partition: int) -> Sent:
 
 def read_state_row(key: bytes, value: bytes) -> tuple[str, StateRow] | None:
     """Return the space and the row of a state record, or ``None`` if it is a row of another kind."""
-    if key == NEXT or key.startswith(QUARANTINE):
+    if key in {NEXT, REWIND, PAUSE} or key.startswith(QUARANTINE):
         return None
     space, slot, part = key.decode().split(" ", 2)
     version, _, data = value.partition(b"\n")
@@ -132,16 +138,43 @@ def read_next(value: bytes) -> int:
     return int(json.loads(value)["next"])
 
 
+def quarantine_row(offset: int, topic: str, partition: int) -> Sent:
+    """Return the row that gives up an input offset of a partition."""
+    return Sent(topic, partition, QUARANTINE + b"%d" % offset, b'{"schema_version":1}')
+
+
+def rewind_row(topic: str, partition: int) -> Sent:
+    """Return the row that makes a partition's input be done again from its beginning."""
+    return Sent(topic, partition, REWIND, b'{"schema_version":1}')
+
+
+def pause_row(at: int, topic: str, partition: int, *, paused: bool) -> Sent:
+    """Return the row that pauses a stage or lets it go on; ``at`` (ms) says which of two is the newer."""
+    return Sent(topic, partition, PAUSE, json.dumps({"schema_version": 1, "at": at, "paused": paused}).encode())
+
+
+def read_pause(value: bytes) -> tuple[int, bool]:
+    """Return when a pause row was written (ms), and whether it pauses."""
+    row = json.loads(value)
+    return int(row["at"]), bool(row["paused"])
+
+
 def is_header(row: StateRow) -> bool:
     """Whether a row is a state header."""
     return row.part == HEADER_PART
 
 
 def as_record(
-    partition: int, offset: int, key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes]]
+    partition: int,
+    offset: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Iterable[tuple[str, bytes]],
+    *,
+    at: int | None = None,
 ) -> Record:
     """Return what a client fetched as a record; of headers of one name the first stands."""
     named: dict[str, bytes] = {}
     for name, content in headers:
         named.setdefault(name, content)
-    return Record(partition, offset, key, value, named)
+    return Record(partition, offset, key, value, named, at)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from infra.qdrant.process import Address
 from tests.fakes.folders import quick_folder
 from tests.fakes.index_suite import (
     FACTORIES,
@@ -15,7 +16,7 @@ from tests.fakes.index_suite import (
     fresh_alias,
     server_index,
 )
-from tests.fakes.qdrant_server import Address, address
+from tests.fakes.qdrant_server import address
 
 __all__ = ["address"]
 

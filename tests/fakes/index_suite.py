@@ -19,13 +19,13 @@ import pytest
 from qdrant_client import QdrantClient
 
 from infra.qdrant import EdgeIndex
+from infra.qdrant.process import Address
 from infra.qdrant.server import ServerIndex
 from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, History, IndexWriter, Match, Search
 from tests.fakes.index import MemoryIndex
 from tests.fakes.index_rows import event
-from tests.fakes.qdrant_server import Address
 
 SIZE = 8
 A, B = Space("acme/a"), Space("acme/b")

@@ -223,7 +223,7 @@ class Losing:
 
     def __init__(self, run: Running, lost: set[int]) -> None:
         self.lost, self.offer = lost, run.worker.offer
-        run.worker.offer = self  # type: ignore[method-assign,assignment]  # between Faust and the worker
+        run.worker.offer = self  # type: ignore[method-assign]  # between Faust and the worker
 
     async def __call__(self, records: Sequence[Record]) -> None:
         await self.offer([record for record in records if record.offset not in self.lost])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from pathlib import Path
 
 from infra.bench.kafka.idle import idle_topology
 from infra.bench.kafka.marks import MarksIndex
+from infra.workers.loop import run
 from infra.workers.plane import Plane
 from infra.workers.run import Place, running, until_told
 from streams.kafka.gate import IndexGate
@@ -20,10 +20,10 @@ async def main(stage: str, number: int, bootstrap: str, folder: Path) -> None:
     stages = idle_topology()
     plane = Plane(stages, index, IndexGate(index))
     node = next(node for node in stages if node.name == stage)
-    async with running(node, plane, Place(bootstrap, folder, folder / "crashes.sqlite", number)) as run:
-        await until_told(run)
+    async with running(node, plane, Place(bootstrap, folder, folder / "crashes.sqlite", number)) as it:
+        await until_told(it)
 
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3], Path(sys.argv[4])))
+    run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3], Path(sys.argv[4])))

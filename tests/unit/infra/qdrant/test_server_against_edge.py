@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from infra.qdrant import EdgeIndex
+from infra.qdrant.process import Address
 from schemas.committed import Committed
 from schemas.memory import RecordKind, RecordRow, Row
 from stages.ports import Filter
 from tests.fakes.index_rows import changed, closed, event, key, left, record
 from tests.fakes.index_suite import SIZE, A, Index, fresh_alias, open_server
-from tests.fakes.qdrant_server import Address
 
 EVENTS = 40
 KINDS = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.FACT)

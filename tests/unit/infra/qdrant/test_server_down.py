@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from infra.qdrant import server_calls
+from infra.qdrant.process import QdrantProcess
 from infra.qdrant.server import ServerIndex
 from schemas.memory import OPEN, RecordKind
 from schemas.space import Space
@@ -19,7 +20,6 @@ from stages.ports import Filter
 from tests.fakes.index_rows import event, record
 from tests.fakes.index_suite import A, ids, vector, where, write
 from tests.fakes.index_writer import EVERY, SIZE, SPACES, made, rows
-from tests.fakes.qdrant_server import QdrantProcess
 
 BOTH = frozenset({RecordKind.TURN, RecordKind.FACT})
 ROUNDS = 3

@@ -15,12 +15,12 @@ from qdrant_client.models import CreateAlias, CreateAliasOperation, Distance, Ve
 from infra.errors import MissingError
 from infra.qdrant import IndexMismatchError
 from infra.qdrant.folder import Manifest
+from infra.qdrant.process import Address
 from infra.qdrant.server import ServerIndex
 from infra.qdrant.server_collection import collection_name
 from stages.contract import Unavailable
 from tests.fakes.index_rows import event
 from tests.fakes.index_suite import SIZE, A, fresh_alias, open_server
-from tests.fakes.qdrant_server import Address
 
 MODEL = Manifest(generation=1, model="test", dimension=SIZE)
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from infra.qdrant.process import Address
 from infra.qdrant.server import ServerIndex
 from infra.qdrant.server_calls import Server
 from infra.qdrant.server_watermarks import watermark_id
@@ -15,7 +16,6 @@ from schemas.space import Space
 from stages.contract import Unavailable
 from tests.fakes.index_rows import changed, closed, event, left, record
 from tests.fakes.index_suite import EVERY, SIZE, A, B, fresh_alias, ids, open_server, scores, vector, where, write
-from tests.fakes.qdrant_server import Address
 
 
 @pytest.fixture

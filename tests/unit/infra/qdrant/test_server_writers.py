@@ -12,6 +12,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.models import Distance, PointStruct, VectorParams
 
+from infra.qdrant.process import Address
 from infra.qdrant.server import ServerIndex
 from infra.qdrant.server_conditions import below
 from schemas.memory import RecordKind, Row
@@ -19,7 +20,6 @@ from schemas.space import Space
 from stages.ports import Found
 from tests.fakes.index_rows import changed, closed, event, left, record
 from tests.fakes.index_suite import A, fresh_alias, ids, open_server, vector, where, write
-from tests.fakes.qdrant_server import Address
 
 WRITERS = 4
 ROUNDS = 25

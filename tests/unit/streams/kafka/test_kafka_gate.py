@@ -38,7 +38,7 @@ async def test_lanes_that_ask_at_once_share_a_question() -> None:
     marks = Marks()
     marks.of = {A: 3, B: 7}
     one = gate(marks)
-    assert await asyncio.gather(one.look(A), one.look(B), one.look(A)) == [3, 7, 3]
+    assert list(await asyncio.gather(one.look(A), one.look(B), one.look(A))) == [3, 7, 3]
     assert marks.asked == [[A, B]]
     assert (one.watermark(A), one.watermark(B), one.watermark(Space("acme/c"))) == (3, 7, -1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +22,8 @@ def event(offset: int) -> Inbound:
 def test_every_event_is_taken_once_and_in_order_whatever_has_room(arrivals: list[int], lane: int, limit: int) -> None:
     log = list(range(0, 3 * sum(arrivals), 3))
     room, taken, arrived = Room(), list[int](), 0
-    before = queues.LANE
-    queues.LANE = lane  # type: ignore[misc]  # small, so that little goes beyond it
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queues, "LANE", lane)  # small, so that much goes beyond it
         queue = Queue(room)
         for count in [*arrivals, 0]:
             for offset in log[arrived : arrived + count]:
@@ -38,8 +38,6 @@ def test_every_event_is_taken_once_and_in_order_whatever_has_room(arrivals: list
                 assert len(queue.records) <= lane
                 taken += some
                 queue.finish(some[-1])
-    finally:
-        queues.LANE = before  # type: ignore[misc]  # as it was
     assert (taken, room.used) == (log, 0)
 
 

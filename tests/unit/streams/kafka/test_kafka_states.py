@@ -139,7 +139,7 @@ async def test_what_is_put_replaces_older_rows_of_its_keys(tmp_path: Path) -> No
 async def test_the_file_is_gone_when_the_partition_is(tmp_path: Path) -> None:
     states = await filled(tmp_path, Owner().cut(1))
     states.close()
-    assert not states.path.exists()  # noqa: ASYNC240 - a test may look
+    assert not states.path.exists()
 
 
 async def test_a_state_of_which_a_part_is_missing_says_the_way_out(tmp_path: Path) -> None:
