@@ -18,6 +18,7 @@ from infra.cli import (
     kafka,
     letters,
     memory,
+    operate,
     recall,
     schemas,
     space,
@@ -83,7 +84,11 @@ def _begin(
     )
 
 
-for _group in (ingest, recall, memory, forest, letters, space, topology, topics, kafka, worker, operate, schemas, bench, doctor):
+_GROUPS = (
+    *(ingest, recall, memory, forest, letters, space, topology),
+    *(topics, kafka, worker, operate, schemas, bench, doctor),
+)
+for _group in _GROUPS:
     _group.register(app)
 
 
