@@ -95,8 +95,14 @@ async def open_memory(
         HomeBusy: if another process owns the home.
         HomeUnusable: if the home cannot be used, or belongs to another version or model.
         ModelMissing: if something is pending and the model is not there.
+        MissingError: if the settings name a Kafka that does not answer.
     """
     async with AsyncExitStack() as stack:
+        if settings.kafka is not None:
+            from infra.remote import open_remote  # noqa: PLC0415 - the embedded mode must not load the clients
+
+            yield await stack.enter_async_context(open_remote(settings, wait=wait))
+            return
         stack.enter_context(usable(settings.home))
         home = stack.enter_context(owned(settings.home))
         journal = Journal(home / LOG)

@@ -8,16 +8,16 @@ from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothin
 from typing import Protocol
 
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
+from infra.outcomes import event_id_of, is_named, stage_status, turn_states
 from infra.progress import Tracker
 from schemas.letter import Letter
-from schemas.memory import OutcomeRow, OutcomeState, Row
+from schemas.memory import Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
 from stages.recall import Recall, Standing
-from streams.codec import peek, revision
 from streams.embedded import Embedded
 from streams.journal import Journal
-from streams.state import HEADER, STATE_HEADER, load
+from streams.state import load
 from streams.topology import FIRST, FLOW, LAST, AnyStep
 
 
@@ -50,9 +50,9 @@ class EmbeddedMemory:
             self._plane = self.build()
         return self._plane
 
-    async def publish(self, space: Space, payloads: Sequence[bytes]) -> None:
+    async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
         """Append events to the log; they are on the disk when this returns."""
-        self.journal.append(space, payloads)
+        self.journal.append(space, payloads, own=own)
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Process the log until every event has its outcome; with nothing pending no model is loaded."""
@@ -84,7 +84,7 @@ class EmbeddedMemory:
     def _has_outcome(self, space: Space, token: str) -> bool:
         """Say whether the event that a causal token names (a turn id, ``id@revision`` or an event id) has ended."""
         ended = self.journal.committed_offset(space)
-        seen = [record for record in self.journal.naming(space, _event_id(token)) if _is_named(record.body, token)]
+        seen = [record for record in self.journal.naming(space, event_id_of(token)) if is_named(record.body, token)]
         return bool(seen) and seen[-1].offset <= ended
 
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
@@ -93,29 +93,8 @@ class EmbeddedMemory:
 
     def turns(self, space: Space) -> Iterator[TurnState]:
         """Return each distinct turn id of a space, in the order of the log."""
-        ended = self._outcomes(space)
-        refused = {letter.turn_id: letter for letter in self.journal.letters(space) if letter.turn_id is not None}
-        glances = (peek(record.body) for record in self.journal.whole_log(space))
-        for turn_id in dict.fromkeys(seen.event_id for seen in glances if seen.event_id and not seen.is_control):
-            outcome, letter = ended.get(turn_id), refused.get(turn_id)
-            if outcome is not None:
-                reason = letter.reason if letter and outcome.state is OutcomeState.LETTERED else outcome.reason
-                yield TurnState(turn_id, outcome.position, outcome.state, reason)
-            elif letter is not None:
-                yield TurnState(turn_id, None, OutcomeState.LETTERED, letter.reason)
-            else:
-                yield TurnState(turn_id, None, None, None)
-
-    def _outcomes(self, space: Space) -> dict[str, OutcomeRow]:
-        """Return the outcome of each event id: committed once one of its positions is, else the newest."""
-        ended: dict[str, OutcomeRow] = {}
-        for row in self.journal.rows(space, "outcome "):
-            if not isinstance(row, OutcomeRow):
-                continue
-            known = ended.get(row.event_id)
-            if known is None or row.state is OutcomeState.COMMITTED or known.state is not OutcomeState.COMMITTED:
-                ended[row.event_id] = row
-        return ended
+        bodies = (record.body for record in self.journal.whole_log(space))
+        return turn_states(bodies, self.journal.rows(space, "outcome "), self.journal.letters(space))
 
     def rows(self, space: Space) -> Iterator[Row]:
         """Return every row of memory of a space, ordered by row kind and key."""
@@ -137,28 +116,8 @@ class EmbeddedMemory:
         )
 
     def _status(self, step: AnyStep, space: Space) -> StageStatus:
-        saved = load(self.journal.state(step.name, space))
-        sizes = {name: len(name) + len(data) for name, data in saved.parts.items() if name != HEADER}
-        vectors = sum(size for name, size in sizes.items() if name.startswith("vectors"))
-        return StageStatus(
-            stage=step.name,
-            position=saved.header.position,
-            lag=self.journal.lag(step, space),
-            state_bytes=sum(sizes.values()) - vectors + len(STATE_HEADER.encode(saved.header)),
-            vector_bytes=vectors,
-        )
+        return stage_status(step.name, load(self.journal.state(step.name, space)), self.journal.lag(step, space))
 
 
 def _silent(_progress: Progress) -> None:
     """Show nothing."""
-
-
-def _event_id(token: str) -> str:
-    """Return the id in a token; an ``@`` belongs to it unless a revision number follows."""
-    event_id, at, number = token.rpartition("@")
-    return event_id if at and number.isdigit() else token
-
-
-def _is_named(body: bytes, token: str) -> bool:
-    event_id = peek(body).event_id
-    return event_id == token or f"{event_id}@{revision(body)}" == token

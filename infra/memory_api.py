@@ -82,14 +82,20 @@ class SpaceStatus:
 
 
 class Memory(Protocol):
-    """An open memory. One process holds it at a time."""
+    """An open memory. An embedded one is held by one process at a time; on Kafka there are as many as there are.
 
-    async def publish(self, space: Space, payloads: Sequence[bytes]) -> None:
-        """Append events to the log of a space, durably, in order."""
+    What reads of a space wait for is what was in the log when they were asked: an embedded memory that was opened with
+    ``wait`` has processed it then; on Kafka, where workers do that meanwhile, each read waits for it a while.
+    """
+
+    async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
+        """Append events to the log of a space, durably, in order. ``own``: control events of the system itself."""
         ...
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
-        """Process until nothing is pending. May be cancelled at any time; the next run goes on.
+        """Process until nothing is pending; on Kafka wait until workers have, for the events published here.
+
+        May be cancelled at any time; the next run goes on.
 
         Raises:
             Unavailable: if a model or the index does not answer.
@@ -97,7 +103,7 @@ class Memory(Protocol):
         ...
 
     def sums(self) -> Sums:
-        """Return the counts of everything that the log ever took."""
+        """Return the counts of everything that the log ever took; on Kafka, of the events published by this memory."""
         ...
 
     async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
@@ -128,7 +134,8 @@ class Memory(Protocol):
 class Opener(Protocol):
     """Opens the memory that the settings describe.
 
-    With ``wait`` what is pending is processed first, and ``progress`` hears of it; without, nothing is processed.
+    With ``wait`` what is pending is processed first, and ``progress`` hears of it; without, nothing is processed. On
+    Kafka ``wait`` says that each read waits for what is pending in its space.
     """
 
     def __call__(

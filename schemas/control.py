@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from schemas.base import SCHEMA_VERSION, Model
 from schemas.header import Header
@@ -19,6 +19,27 @@ class Drain(Model):
     participant: str | None = None
 
 
+class Redrive(Model):
+    """Take an event that became a letter again, at the position where this stands.
+
+    ``original`` are the bytes of that event as ``turns`` holds events, ``own`` whether it was the system's own;
+    ``stage`` refused it, and ``attempt`` counts from 1, the first being the event itself. ``lettered`` are the
+    positions that it has had so far: having been there makes it no repeat, since nothing of it came to memory.
+    """
+
+    action: Literal["redrive"] = "redrive"
+    letter_id: str
+    stage: str
+    attempt: Annotated[int, Field(ge=2)]
+    lettered: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    own: bool = False
+    original: bytes
+
+
+Body = Annotated[Drain | Redrive, Field(discriminator="action")]
+"""What a control event asks for."""
+
+
 class Control(Model):
     """A decision of the system itself. ``event_id`` is its idempotency key inside the space."""
 
@@ -27,7 +48,7 @@ class Control(Model):
     space: Space
     event_id: Identifier
     at: AwareDatetime
-    body: Drain
+    body: Body
 
 
 class Passed(Model):

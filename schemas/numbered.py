@@ -16,8 +16,12 @@ Event = Annotated[Turn | Control, Field(discriminator="kind")]
 
 
 class Numbered(Model):
-    """An event with its header. ``header.position`` is tentative: a duplicate does not take it."""
+    """An event with its header. ``header.position`` is tentative: a duplicate does not take it.
+
+    ``lettered`` are former positions of an event that is taken again; having been there makes it no repeat.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
     event: Event
+    lettered: tuple[int, ...] = ()

@@ -6,9 +6,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
+from schemas.control import Control, Redrive
 from schemas.header import Header
 from schemas.letter import Letter
 from schemas.space import Space
+from streams.codec import Malformed, decode_event
 from streams.effects import Inbound
 from streams.stopped import TooManyLetters
 
@@ -28,7 +30,8 @@ class Refusal:
 
 
 def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusal) -> Letter:
-    """Return the letter for a refused record, with its original bytes."""
+    """Return the letter for a refused record, with its original bytes: of a redrive, those of the event it carries."""
+    again = _again(record)
     return Letter(
         letter_id=str(uuid5(_NAMESPACE, f"{topic}\n{record.partition}\n{record.offset}\n{stage}")),
         space=space,
@@ -36,13 +39,23 @@ def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusa
         position=None if refusal.header is None else refusal.header.position,
         stage=stage,
         reason=refusal.reason,
-        attempt=refusal.attempt,
+        attempt=refusal.attempt if again is None else again.attempt,
         topic=topic,
         partition=record.partition,
         offset=record.offset,
         input_fault=refusal.input_fault,
-        original=record.body,
+        original=record.body if again is None else again.original,
     )
+
+
+def _again(record: Inbound) -> Redrive | None:
+    if not record.own:
+        return None
+    try:
+        event = decode_event(record.body)
+    except Malformed:
+        return None
+    return event.body if isinstance(event, Control) and isinstance(event.body, Redrive) else None
 
 
 @dataclass(slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from schemas.control import Control, Redrive
 from schemas.header import EventKind, Header
 from schemas.numbered import Numbered
 from schemas.space import Space
@@ -25,7 +26,10 @@ class Refused:
 
 
 def number(record: Inbound, space: Space, position: int) -> Numbered | Refused:
-    """Give an event of the log the position that it takes, or say why it is refused."""
+    """Give an event of the log the position that it takes, or say why it is refused.
+
+    A redrive stands for the event that it carries, which is judged as if it had just come: later stages never see it.
+    """
     glance = peek(record.body)
     if record.refused is not None:
         return Refused(record.refused, None, glance.event_id)
@@ -40,10 +44,17 @@ def number(record: Inbound, space: Space, position: int) -> Numbered | Refused:
         event = decode_event(record.body)
     except Malformed as error:
         return _malformed(record, space, position, str(error))
+    if isinstance(event, Control) and isinstance(event.body, Redrive):
+        return _again(record, space, position, event.body)
     event_id = event.turn_id if isinstance(event, Turn) else event.event_id
     kind = EventKind.TURN if isinstance(event, Turn) else EventKind.CONTROL
     header = Header(space=space, position=position, kind=kind, event_id=event_id, offset=record.offset)
     return Numbered(header=header, event=event)
+
+
+def _again(record: Inbound, space: Space, position: int, redrive: Redrive) -> Numbered | Refused:
+    numbered = number(replace(record, body=redrive.original, own=redrive.own), space, position)
+    return numbered.model_copy(update={"lettered": redrive.lettered}) if isinstance(numbered, Numbered) else numbered
 
 
 def _malformed(record: Inbound, space: Space, position: int, fault: str) -> Refused:

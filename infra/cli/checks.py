@@ -60,7 +60,7 @@ async def encoder(settings: Settings) -> Check:
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("encoder", Verdict.WRONG, f"{settings.embedder}: {error}", "set ANABRANCH_EMBEDDER, or see above")
     found = f"{chosen.model}, {len(vector)} dimensions"
-    pinned = _pinned_model(settings.home)
+    pinned = _pinned_model(settings.home) if settings.kafka is None else None
     if len(vector) != chosen.dimension:
         return Check("encoder", Verdict.WRONG, f"{found}, where it says {chosen.dimension}", "use another model")
     if pinned is not None and pinned != chosen.model:

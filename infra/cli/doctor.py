@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -11,8 +13,10 @@ from infra.cli import output
 from infra.cli.arguments import JsonOption
 from infra.cli.checks import Check, Verdict, encoder, local
 from infra.cli.index_check import index
+from infra.cli.kafka_checks import kafka, letters, server
 from infra.cli.session import session_of
 from infra.errors import MissingError
+from infra.settings import Settings
 
 _STYLE = {Verdict.FINE: "green", Verdict.ODD: "yellow", Verdict.WRONG: "bold red"}
 
@@ -23,17 +27,33 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(context: typer.Context, *, as_json: JsonOption = False) -> None:
-    """Look at versions, settings, home, disk, index and encoder. Changes nothing; exit code 3 if something is wrong."""
+    """Look at versions, settings, home, disk, index and encoder; on Kafka at broker, topics, workers and letters too.
+
+    Changes nothing; exit code 3 if something is wrong.
+    """
     session = session_of(context)
     settings = session.settings()
-    checks = [*local(settings)]
+    checks = [*local(settings), *_cluster(settings)]
     for check in checks:
         _show(check, as_json=as_json)
-    for look in (index, encoder):
+    for look in _looks(settings, checks):
         checks.append(session.run(look(settings)))
         _show(checks[-1], as_json=as_json)
     if any(check.verdict is Verdict.WRONG for check in checks):
         raise typer.Exit(MissingError.exit_code)
+
+
+def _cluster(settings: Settings) -> Iterator[Check]:
+    if settings.kafka is not None:
+        yield from kafka(settings.kafka)
+
+
+def _looks(settings: Settings, checks: Sequence[Check]) -> list[Callable[[Settings], Coroutine[Any, Any, Check]]]:
+    """Return what is looked at beside: on Kafka the server's index in place of the home's, and letters."""
+    if settings.kafka is None:
+        return [index, encoder]
+    has_topics = any(check.name == "topics" and check.verdict is Verdict.FINE for check in checks)
+    return [*([letters] if has_topics else []), server, encoder]
 
 
 def _show(check: Check, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import takewhile
@@ -36,13 +37,17 @@ def text_digest(text: str) -> str:
     return digest(squeezed(text))
 
 
-async def former_of(turn: Turn, position: int, state: NormalizeState, history: History) -> Former | None:
+async def former_of(
+    turn: Turn, position: int, state: NormalizeState, history: History, lettered: Collection[int] = ()
+) -> Former | None:
     """Return the newest revision known: from the state, else from memory as of ``position - W``.
+
+    At the positions ``lettered`` the turn became a letter in a later stage: memory holds nothing of it from there.
 
     Raises:
         Unavailable: if memory does not answer.
     """
-    seen = state.newest(digest(turn.turn_id))
+    seen = state.newest(digest(turn.turn_id), lettered)
     if seen is not None:
         return Former(seen.position, seen.revision, seen.text)
     return await _recorded(turn, position - WINDOW, history) if position >= WINDOW else None

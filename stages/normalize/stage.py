@@ -76,7 +76,7 @@ class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
         if fault is not None:
             return Reject(fault)
         text = full_text(turn)
-        former = await former_of(turn, message.header.position, state, self.history)
+        former = await former_of(turn, message.header.position, state, self.history, message.lettered)
         known = judge(turn, text, former)
         return known if known is not None else await self._normalized(message.header, turn, text, former, state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -57,9 +57,13 @@ class NormalizeState:
         """
         return cls(Ring.from_parts("seen", parts, Seen), Ring.from_parts("named", parts, Named))
 
-    def newest(self, turn: str) -> Seen | None:
-        """Return the newest revision seen of the turn with this hash, if it is among the last W positions."""
-        return max((each for each in self.seen if each.turn == turn), key=lambda each: each.revision, default=None)
+    def newest(self, turn: str, but: Collection[int] = ()) -> Seen | None:
+        """Return the newest revision seen of the turn with this hash, if it is among the last W positions.
+
+        The positions ``but`` are passed over.
+        """
+        seen = (each for each in self.seen if each.turn == turn and each.position not in but)
+        return max(seen, key=lambda each: each.revision, default=None)
 
     def nearby(self, position: int, turn_id: str, session: str) -> tuple[Nearby, ...]:
         """Return the things of the turns before ``position``, newest last; those of another session aren't near."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from schemas.control import Passed
+from schemas.control import Body, Drain, Passed
 from schemas.extracted import Extracted
 from schemas.memory import LeftRow
 from schemas.routed import Routed, RoutedRow
@@ -54,7 +54,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
             Unavailable: if the index does not answer.
         """
         if isinstance(message, Passed):
-            return await self._drained(message, state)
+            return await self._passed(message, message.control.body, state)
         header = message.header
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
@@ -68,8 +68,13 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         after = turning.state_after(replace(state, working=working, waiting=waiting))
         return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
 
-    async def _drained(self, message: Passed, state: RouteState) -> Emit[Routed, RouteState]:
-        header, participant = message.header, message.control.body.participant
+    async def _passed(self, message: Passed, body: Body, state: RouteState) -> Emit[Routed, RouteState]:
+        if isinstance(body, Drain):
+            return await self._drained(message, body.participant, state)
+        return Emit(Routed(header=message.header, source=message, rows=()), state)
+
+    async def _drained(self, message: Passed, participant: str | None, state: RouteState) -> Emit[Routed, RouteState]:
+        header = message.header
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
         working, leaving = state.working.drained(short(participant) if participant is not None else None)

@@ -43,7 +43,7 @@ class FakeMemory:
             await self.run(progress)
         yield self
 
-    async def publish(self, space: Space, payloads: Sequence[bytes]) -> None:
+    async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
         self.log.extend((space, payload) for payload in payloads)
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:

@@ -1,0 +1,120 @@
+"""What questions need beside topics: a model and the index. Opened when the first is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from infra.errors import UsageError
+from infra.models import make_embedder
+from infra.outcomes import event_id_of
+from infra.qdrant.server import ServerIndex
+from infra.remote.states import FollowedStates
+from infra.remote.thread import LoopThread
+from infra.settings import Settings
+from schemas.memory import RecordKind
+from schemas.space import Space
+from stages.localize_state import LocalizeState
+from stages.normalize import Normalize
+from stages.ports import Embedder, Filter, Found
+from stages.recall import Recall
+from streams.kafka.names import FIRST_GENERATION
+from streams.locate import StateLocalizer
+from streams.state import StateRow
+
+_NEWEST = 64
+"""Records of a turn that are looked at for a revision; its newest pieces are among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadedStates:
+    """Implements ``StateStore`` for another loop than the one that reads topics."""
+
+    thread: LoopThread
+    states: FollowedStates
+
+    async def load(self, stage: str, space: Space) -> list[StateRow]:
+        """Return every stored copy of every part of a space's state."""
+        return await self.thread.ask(self.states.load(stage, space))
+
+    async def version(self, stage: str, space: Space) -> int:
+        """Return the version of the stored state header (0: none)."""
+        return await self.thread.ask(self.states.version(stage, space))
+
+
+@dataclass(slots=True)
+class Plane:
+    """The read side on a Qdrant server, which workers have filled."""
+
+    settings: Settings
+    thread: LoopThread
+    states: FollowedStates
+    _index: ServerIndex | None = None
+    _recall: Recall | None = None
+    _close_embedder: Callable[[], None] = lambda: None
+
+    async def close(self) -> None:
+        """Let go of the index and of the model."""
+        if self._index is not None:
+            await self._index.close()
+        self._close_embedder()
+
+    async def recall(self) -> Recall:
+        """Return the read side.
+
+        Raises:
+            UsageError: if no Qdrant server is named, or its index is of another model.
+            MissingError: if the index or the model is not there.
+            Unavailable: if the server does not answer.
+        """
+        if self._recall is None:
+            embedder = make_embedder(self.settings.embedder, threads=self.settings.threads)
+            self._close_embedder = embedder.close
+            self._index = await open_index(self.settings, embedder)
+            self._recall = Recall(self._index, embedder, self._localizer(self._index, embedder))
+        return self._recall
+
+    def _localizer(self, index: ServerIndex, embedder: Embedder) -> StateLocalizer:
+        return StateLocalizer(
+            normalize=lambda given: Normalize(given, index, self.settings.max_text),
+            localize=LocalizeState(index),
+            embedder=embedder,
+            store=ThreadedStates(self.thread, self.states),
+        )
+
+    async def holds(self, space: Space, token: str) -> bool:
+        """Say whether memory holds the turn that a causal token names."""
+        search = (await self.recall()).search
+        event_id, newest = event_id_of(token), await search.watermark(space)
+        where = Filter(
+            space, newest, frozenset({RecordKind.TURN}), turn_ids=frozenset({event_id, token}), closed_too=True
+        )
+        return any(_is(token, found) for found in await search.matching(where, _NEWEST))
+
+
+def _is(token: str, found: Found) -> bool:
+    turn_id, detail = found.record.provenance[0], found.record.turn
+    return turn_id == token or (detail is not None and f"{turn_id}@{detail.revision}" == token)
+
+
+async def open_index(settings: Settings, embedder: Embedder) -> ServerIndex:
+    """Open the index that the workers write; it is not made here.
+
+    Raises:
+        UsageError: if no server is named, or its index is of another model.
+        MissingError: if it has none, or refuses.
+        Unavailable: if it does not answer.
+    """
+    if settings.qdrant_url is None:
+        msg = "the Kafka mode keeps its index on a Qdrant server: name it in ANABRANCH_QDRANT_URL"
+        raise UsageError(msg)
+    key = settings.qdrant_api_key
+    return await ServerIndex.open(
+        settings.qdrant_url,
+        generation=FIRST_GENERATION,
+        model=embedder.model,
+        dimension=embedder.dimension,
+        create=False,
+        grpc_port=settings.qdrant_grpc_port,
+        api_key=None if key is None else key.get_secret_value(),
+    )

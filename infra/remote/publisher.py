@@ -1,0 +1,81 @@
+"""Events into the log of a cluster: acknowledged by all copies, each space in its order, each event once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
+
+from infra.errors import MissingError, UsageError
+from infra.remote.layout import Layout
+from schemas.space import Space
+from stages.contract import Unavailable
+from streams.kafka.wire import OWN
+
+_LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of a request: above the largest event, whose own limit the topic keeps."""
+
+
+@dataclass
+class Publisher:
+    """Publishes to one log. The producer is idempotent, so that what it sends again after a fault is there once."""
+
+    layout: Layout
+    _producer: AIOKafkaProducer | None = None
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        if self._producer is not None:
+            await self._producer.stop()
+
+    async def publish(self, space: Space, payloads: Sequence[bytes], taken: list[int], *, own: bool = False) -> None:
+        """Append events, and their offsets to ``taken``; return when all are acknowledged.
+
+        Raises:
+            MissingError: if no broker answers.
+            Unavailable: if it does not acknowledge; ``taken`` says which it has for certain.
+            UsageError: if the topic does not take an event as large as one of these.
+        """
+        producer, topic = await self._connected(), self.layout.log
+        headers = [(OWN, b"1")] if own else None
+        partition, sent = self.layout.partition(topic, space), list[asyncio.Future[Any]]()
+        try:
+            for payload in payloads:
+                sent.append(
+                    await producer.send(topic, payload, key=space.encode(), partition=partition, headers=headers)
+                )
+            for each in sent:
+                await each
+        except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
+            largest = max(map(len, payloads))
+            msg = f"an event of {space} has {largest} bytes, more than the topic {topic} takes: publish it as several"
+            raise UsageError(msg) from error
+        except KafkaError as error:
+            msg = f"Kafka at {self.layout.bootstrap} did not acknowledge events of {space}: {error!r}"
+            raise Unavailable(msg) from error
+        finally:
+            ended = await asyncio.gather(*sent, return_exceptions=True)
+            taken += [record.offset for record in ended if not isinstance(record, BaseException)]
+
+    async def _connected(self) -> AIOKafkaProducer:
+        if self._producer is None:
+            producer = AIOKafkaProducer(
+                bootstrap_servers=self.layout.bootstrap,
+                client_id="anabranch-publisher",
+                enable_idempotence=True,
+                linger_ms=0,  # each publication is awaited; what is sent meanwhile goes together
+                max_request_size=_LARGEST,
+                max_batch_size=256 * 1024,
+            )
+            try:
+                await producer.start()
+            except KafkaError as error:
+                await producer.stop()
+                msg = f"no Kafka answers at {self.layout.bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
+                raise MissingError(msg) from error
+            self._producer = producer
+        return self._producer

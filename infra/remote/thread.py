@@ -1,0 +1,47 @@
+"""A thread with an event loop of its own: reports, which are no coroutines, read topics too."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass
+class LoopThread:
+    """Runs coroutines in a thread of its own inside a ``with`` block. All that reads topics belongs to its loop."""
+
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    _thread: threading.Thread = field(init=False)
+
+    def __enter__(self) -> Self:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._loop.run_forever, name="anabranch-reads", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it, with whatever still runs there."""
+        self.call(_cancel_others())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run work and wait for it; whoever calls does nothing else meanwhile."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def ask(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run work; the caller's loop goes on meanwhile, and if the caller is cancelled, so is the work."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
