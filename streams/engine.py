@@ -63,13 +63,10 @@ class Engine(Generic[In, Out, State]):
         self._preparing = Preparing(self.node, self.hand, self.is_first)
         self._asking = Asking(self.node.stage, self.patience, self.crashes, self.hand)
 
-    async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
-        """Let the stage warm its caches for what has arrived; no effect on results."""
-        await self._preparing.prepare(space, records)
-
     async def run(self, space: Space, records: Sequence[Inbound]) -> None:
         """Prepare and decide at once: what is decided first asks for what is being prepared."""
-        preparing = asyncio.create_task(self.prepare(space, records))
+        self._preparing.read(space, records)
+        preparing = asyncio.create_task(self._preparing.prepare(space))
         try:
             await self.advance(space, records)
         finally:

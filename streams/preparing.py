@@ -34,8 +34,12 @@ class Preparing(Generic[In, Out, State]):
     _arrived: dict[Space, Sequence[In]] = field(default_factory=dict)
     _read: dict[Space, dict[int, In | None]] = field(default_factory=dict)
 
-    async def prepare(self, space: Space, records: Sequence[Inbound]) -> None:
-        """Show the stage the messages among ``records``, and the last ones that it was shown before.
+    def read(self, space: Space, records: Sequence[Inbound]) -> None:
+        """Read the messages among ``records``, once for preparing and for deciding."""
+        self._read[space] = {record.offset: self._message(space, record) for record in records}
+
+    async def prepare(self, space: Space) -> None:
+        """Show the stage the messages that were read, and the last ones that it was shown before.
 
         Where the last process died preparing, the records of the batch are tried alone, so that the one at fault is
         known; a record that it died at is left out.
@@ -43,9 +47,7 @@ class Preparing(Generic[In, Out, State]):
         fell_at = self.hand.fell_at(self.node.name, space)
         if fell_at == BATCH:
             return
-        read = {record.offset: self._message(space, record) for record in records}
-        if not self.is_first:
-            self._read[space] = read
+        read = self._read.get(space, {})
         messages = [message for at, message in read.items() if message is not None and at != fell_at]
         before = self._arrived.get(space, ())
         self._arrived[space] = messages[-NEIGHBOURS:]
@@ -67,8 +69,8 @@ class Preparing(Generic[In, Out, State]):
             return None
 
     def take(self, space: Space, offset: int) -> In | None:
-        """Return the message at an offset if it has been read already, so that it is not read twice."""
-        return self._read.get(space, {}).pop(offset, None)
+        """Return the message at an offset if it has been read already."""
+        return self._read.get(space, {}).get(offset)
 
     def done(self, space: Space) -> None:
         """Forget what was read of a batch that is decided."""
