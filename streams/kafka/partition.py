@@ -20,6 +20,7 @@ from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
 from streams.engine import Engine
 from streams.kafka.effects import PartitionEffects, RefusedWrite, Revoked
+from streams.kafka.quarantine import Quarantining
 from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
@@ -42,28 +43,6 @@ KEYLESS: Final = Space("without/key")
 """Where events without a key that names a space are counted; each becomes a letter."""
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass
-class Quarantining:
-    """Counts as crashed too often what an operator has given up; else asks ``crashes``."""
-
-    shared: Shared
-    states: States
-
-    def count(self, stage: str, space: Space, offset: int) -> int:
-        """Return how often the stage crashed at a record."""
-        given_up = offset in self.states.quarantined
-        return 1_000_000 if given_up else self.shared.crashes.count(stage, space, offset)
-
-    def add(self, stage: str, space: Space, offset: int, report: str) -> int:
-        """Note a crash."""
-        return self.shared.crashes.add(stage, space, offset, report)
-
-    def report(self, stage: str, space: Space, offset: int) -> str:
-        """Return what the last crash said."""
-        given_up = offset in self.states.quarantined
-        return "quarantined by an operator" if given_up else self.shared.crashes.report(stage, space, offset)
 
 
 @dataclass
@@ -109,7 +88,7 @@ class Partition:
             source=self,
             store=self.states,
             gate=shared.gate,
-            crashes=Quarantining(shared, self.states),
+            crashes=Quarantining(shared.crashes, self.states),
             is_first=shared.is_first,
             is_last=shared.is_last,
             patience=shared.patience,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.space import Space
-from streams.kafka.wire import NEXT, PAUSE, QUARANTINE, REWIND, Record, read_next, read_pause, read_state_row
+from streams.kafka.wire import HEARTBEAT, NEXT, PAUSE, QUARANTINE, REWIND, Record, read_next, read_pause, read_state_row
 from streams.state import HEADER, STATE_HEADER, StateRow, load
 
 _SCHEMA = """
@@ -51,7 +51,7 @@ class States:
     rows: int = 0
     end: int = 0
     pause: tuple[int, bool] = (0, False)
-    _disturbed: set[str] = field(default_factory=set)
+    _last: dict[str, dict[tuple[str, int], int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,14 +64,14 @@ class States:
         self._db.execute("BEGIN")
         async for record in records:
             self._take(record)
-        self._db.execute(_ALL_OLDER, (json.dumps(sorted(self._disturbed)),))
+        self._db.execute(_ALL_OLDER, (json.dumps(sorted(self._last)),))
         self._db.execute("COMMIT")
 
     def _take(self, record: Record) -> None:
         self.rows += 1
         self.end = record.offset + 1
         key, value = record.key or b"", record.value
-        if value is None:
+        if value is None or key == HEARTBEAT:
             return
         if key == NEXT:
             self.next = max(self.next, read_next(value))
@@ -83,25 +83,27 @@ class States:
             self._begin_anew()
         elif (read := read_state_row(key, value)) is not None:
             space, row = read
-            if self._db.execute(_NEWER, (space, row.part, row.slot, row.version)).fetchone():
-                self._disturbed.add(space)
+            if space in self._last or self._db.execute(_NEWER, (space, row.part, row.slot, row.version)).fetchone():
+                self._last.setdefault(space, {})[row.part, row.slot] = row.version
             self._db.execute(_PUT, (space, row.part, row.slot, row.version, row.data))
 
     def _begin_anew(self) -> None:
         """Forget what came before a rewind. What an operator has given up stays so: memory is then the same again."""
         self._db.execute("DELETE FROM state")
-        self._disturbed.clear()
+        self._last.clear()
         self.next = 0
 
     def disturbed(self) -> list[tuple[Space, list[StateRow]]]:
-        """Return the rows to append again, parts first: those of states of which an old row came last.
+        """Return the rows to append again, parts first: those of which another one of their key came last.
 
         Raises:
             ValueError: if such a state cannot be put together.
         """
-        return [(Space(space), self._standing(space)) for space in sorted(self._disturbed)]
+        found = [(Space(space), last, self.standing(space)) for space, last in sorted(self._last.items())]
+        wrong = [(space, [row for row in rows if _is_covered(row, last)]) for space, last, rows in found]
+        return [(space, rows) for space, rows in wrong if rows]
 
-    def _standing(self, space: str) -> list[StateRow]:
+    def standing(self, space: str) -> list[StateRow]:
         """Return just the rows that a space's state consists of, and forget all others."""
         saved = load(self._rows(space))
         named = saved.header.parts.items()
@@ -144,3 +146,8 @@ class States:
         """Close and remove the file: another assignment reads the topic afresh."""
         self._db.close()
         self.path.unlink(missing_ok=True)
+
+
+def _is_covered(row: StateRow, last: dict[tuple[str, int], int]) -> bool:
+    """Whether the row that came last of a key is another one. Of keys that are not in ``last`` the greatest did."""
+    return last.get((row.part, row.slot), row.version) != row.version

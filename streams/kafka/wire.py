@@ -34,6 +34,9 @@ REWIND = b"rewind"
 PAUSE = b"pause"
 """Key of a row that says whether the whole stage is paused; every partition of its state topic has it."""
 
+HEARTBEAT = b"heartbeat"
+"""Key of a row that says nothing: a partition that is never written to is never compacted."""
+
 _HEADER: Codec[Header] = codec(Header)
 Headers = tuple[tuple[str, bytes], ...]
 
@@ -121,7 +124,7 @@ def state_row(space: str, row: StateRow, topic: str, partition: int) -> Sent:
 
 def read_state_row(key: bytes, value: bytes) -> tuple[str, StateRow] | None:
     """Return the space and the row of a state record, or ``None`` if it is a row of another kind."""
-    if key in {NEXT, REWIND, PAUSE} or key.startswith(QUARANTINE):
+    if key in {NEXT, REWIND, PAUSE, HEARTBEAT} or key.startswith(QUARANTINE):
         return None
     space, slot, part = key.decode().split(" ", 2)
     version, _, data = value.partition(b"\n")
@@ -131,6 +134,11 @@ def read_state_row(key: bytes, value: bytes) -> tuple[str, StateRow] | None:
 def next_row(offset: int, topic: str, partition: int) -> Sent:
     """Return the partition row."""
     return Sent(topic, partition, NEXT, json.dumps({"schema_version": 1, "next": offset}).encode())
+
+
+def heartbeat(topic: str, partition: int) -> Sent:
+    """Return a row that says nothing."""
+    return Sent(topic, partition, HEARTBEAT, b"{}")
 
 
 def read_next(value: bytes) -> int:

@@ -12,6 +12,7 @@ from stages.contract import Unavailable
 from streams.kafka.partition import Partition
 from streams.kafka.shared import Shared
 from streams.kafka.tending import Tending
+from streams.kafka.upkeep import Upkeep
 from streams.kafka.wire import PAUSE, QUARANTINE, Record, read_pause
 
 SAVE_S: Final = 0.3
@@ -34,6 +35,7 @@ class Worker:
 
     def __post_init__(self) -> None:
         self._tending = Tending(self.shared)
+        self._upkeep = Upkeep(self.shared, lambda: asyncio.get_running_loop().time())
         self._quarantined: set[int] = set()
 
     def assigned(self, numbers: Iterable[int]) -> None:
@@ -54,6 +56,7 @@ class Worker:
             ending = [self.partitions.pop(number) for number in sorted(set(numbers) & self.partitions.keys())]
             for partition in ending:
                 self._tending.forget(partition.number)
+                self._upkeep.forget(partition.number)
             await asyncio.gather(*(partition.close() for partition in ending))
 
     async def reopen(self, number: int) -> None:
@@ -133,11 +136,19 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 - as above
             self.shared.fail(error)
 
+    async def _kept(self, partition: Partition) -> None:
+        if partition.ready:
+            try:
+                await self._upkeep.keep(partition)
+            except Unavailable as reason:  # it is tried again in a second
+                _log.warning("%s cannot keep its topics: %s", self.shared.node.name, reason, extra={"event": "waits"})
+
     async def _tend(self) -> None:
         now, given_up = asyncio.get_running_loop().time(), self._quarantined.copy()
         self._quarantined.clear()
         for number, partition in list(self.partitions.items()):
             if partition.stopped is None:
                 self._tending.catch_up(partition, now)
+                await self._kept(partition)
             elif self._tending.is_due(partition, now) or number in given_up:
                 await self.reopen(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,9 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from infra.kafka import Broker, Cluster, wanted
 from infra.workers.run import Running
 from schemas.space import Space
-from streams.kafka.wire import NEXT, Record, partition_of, read_next
+from streams.kafka.states import States
+from streams.kafka.upkeep import fold
+from streams.kafka.wire import HEARTBEAT, NEXT, Record, as_record, partition_of, read_next
 from streams.state import load
 from streams.topology import TURNS
 from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of, turn, until
@@ -209,6 +211,41 @@ async def test_of_old_state_rows_that_come_last_none_counts(later: Stage) -> Non
         saved = load(await run.worker.partitions[mine].states.load("localize_state", Space(space)))
         assert (saved.header.position, saved.parts) == (6, {"count": b'{"events":7}'})
     assert await later.outputs(space) == [(n, f"t{n}") for n in range(7)]
+
+
+async def test_old_rows_that_come_while_a_worker_runs_are_put_right_before_compaction(later: Stage) -> None:
+    """And a heartbeat lies in the topic, which nobody takes for a state."""
+    space = "acme/while"
+    mine = partition_of(space, PARTITIONS)
+    await later.feed(space, [0])
+    async with later.works():
+        await settled(later, mine, 1)
+    old = [row for row in await later.rows() if (row.key or b"").startswith(space.encode())]
+    await later.feed(space, range(1, 4))
+    async with later.works() as run:
+        await settled(later, mine, 4)
+        async with later.producer() as frozen:
+            for row in old:
+                await frozen.send_and_wait(later.state, row.value, key=row.key, partition=mine)
+        partition = run.worker.partitions[mine]
+        assert await fold(partition) > 0
+        assert await fold(partition) == 0
+
+        async def beaten() -> bool:
+            return any(row.key == HEARTBEAT and row.partition == mine for row in await later.rows())
+
+        await until(beaten)
+    last = {row.key: row.value for row in await later.rows() if row.partition == mine}
+    compacted = [as_record(mine, n, key, value, ()) for n, (key, value) in enumerate(last.items())]
+    states = States(later.folder / "compacted.sqlite")
+    await states.fill(each(compacted))
+    saved = load(await states.load("localize_state", Space(space)))
+    assert (saved.header.position, saved.parts) == (3, {"count": b'{"events":4}'})
+
+
+async def each(records: Sequence[Record]) -> AsyncIterator[Record]:
+    for record in records:
+        yield record
 
 
 async def settled(stage: Stage, partition: int, count: int) -> None:

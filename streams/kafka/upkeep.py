@@ -1,0 +1,84 @@
+"""What a worker does a few times a day for its topics, so that compaction neither takes what is needed nor sleeps.
+
+A worker that was frozen may leave old state rows behind new ones at any time, and compaction keeps the last row of a
+key: so states are read over and appended again well before it may run. A partition that nobody writes to is never
+compacted: so it gets a heartbeat, a row of its own kind that readers pass over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final
+
+from streams.kafka.partition import Partition
+from streams.kafka.shared import Shared
+from streams.kafka.states import States
+from streams.kafka.wire import heartbeat, state_row
+
+FOLD_S: Final = 12 * 3600.0
+"""Seconds between two readings of a state topic; compaction waits 48 hours."""
+
+BEAT_S: Final = 6 * 3600.0
+"""Seconds between two heartbeats."""
+
+
+@dataclass
+class Upkeep:
+    """Keeps the partitions of a worker; ``now`` is the loop's time (s)."""
+
+    shared: Shared
+    now: Callable[[], float]
+    _folded: dict[int, float] = field(default_factory=dict)
+    _beaten: dict[int, float] = field(default_factory=dict)
+
+    async def keep(self, partition: Partition) -> None:
+        """Do what is due for a partition: a heartbeat at once; its states were read at its assignment.
+
+        Raises:
+            Unavailable: if the broker does not answer.
+        """
+        number, now = partition.number, self.now()
+        if now - self._folded.setdefault(number, now) >= FOLD_S:
+            await fold(partition)
+            self._folded[number] = now
+        if now - self._beaten.get(number, -BEAT_S) >= BEAT_S:
+            await beat(partition)
+            self._beaten[number] = now
+
+    def forget(self, number: int) -> None:
+        """Forget a partition that is ours no more."""
+        self._folded.pop(number, None)
+        self._beaten.pop(number, None)
+
+
+async def fold(partition: Partition) -> int:
+    """Append the states of idle spaces again of which an old row lies last, and return how many rows that took.
+
+    A space that is at work is left for the next time: what its lane writes meanwhile would be overtaken.
+    """
+    shared, topic = partition.shared, partition.shared.topics.state
+    read = States(shared.folder / f"{shared.node.name}-{partition.number}-folded.sqlite")
+    try:
+        async with aclosing(shared.log.read(topic, partition.number)) as rows:
+            await read.fill(rows)
+        disturbed = {space: {(row.part, row.slot) for row in rows} for space, rows in read.disturbed()}
+    finally:
+        read.close()
+    written = 0
+    for space, keys in disturbed.items():
+        if space in partition.queues or not partition.alive:
+            continue
+        rows_now = [row for row in partition.states.standing(space) if (row.part, row.slot) in keys]
+        await shared.producing.send(state_row(space, row, topic, partition.number) for row in rows_now)
+        written += len(rows_now)
+    shared.metrics.folded += written
+    return written
+
+
+async def beat(partition: Partition) -> None:
+    """Write a heartbeat to the compacted topics of a partition."""
+    shared = partition.shared
+    topics = [shared.topics.state, *([shared.topics.output] if shared.is_last else [])]
+    await shared.producing.send([heartbeat(topic, partition.number) for topic in topics])
