@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.space import Space
-from streams.asking import Crashes
+from streams.asking import CRASHES, Crashes
 from streams.kafka.states import States
 
 
@@ -19,7 +19,7 @@ class Quarantining:
     def count(self, stage: str, space: Space, offset: int) -> int:
         """Return how often the stage crashed at a record."""
         given_up = offset in self.states.quarantined
-        return 1_000_000 if given_up else self.crashes.count(stage, space, offset)
+        return CRASHES if given_up else self.crashes.count(stage, space, offset)
 
     def add(self, stage: str, space: Space, offset: int, report: str) -> int:
         """Note a crash."""
