@@ -42,10 +42,10 @@ format: setup
 # The embedded mode killed again and again; then the Kafka mode: kills, freezes, joins, leaves, a broker killed.
 chaos: setup
 	KILLS=$(KILLS) $(BIN)/python -m pytest tests/contract/test_killed_runs.py --timeout 3000
-	$(BIN)/anabranch bench kafka --turns 20000 --spaces 200 --workers localize_state=3,route=3 \
-		--faults kill=10,join=2,leave=2,broker=1,freeze=4
+	$(BIN)/anabranch bench kafka --turns $(TURNS) --spaces 200 --workers localize_state=3,route=3 \
+		--faults kill=$(KILLS),join=2,leave=2,broker=1,freeze=4
 	ANABRANCH_EMBEDDER=hash $(BIN)/anabranch bench kafka --turns $(TURNS) --spaces 20 --workers localize_state=3,route=3 \
-		--faults kill=10,join=2,leave=2,broker=1,index=1 --qdrant $(QDRANT_BIN) --alike
+		--faults kill=$(KILLS),join=2,leave=2,broker=1,index=1 --qdrant $(QDRANT_BIN) --alike
 
 bench: setup
 	$(BIN)/anabranch bench locomo $(DATA)/locomo
@@ -58,4 +58,4 @@ gpu: setup
 	$(BIN)/anabranch bench ingest $(DATA)/locomo
 
 clean:
-	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-home .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,7 +8,7 @@ from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothin
 from typing import Protocol
 
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
-from infra.outcomes import event_id_of, is_named, stage_status, turn_states
+from infra.outcomes import event_id_of, is_named, open_letters, stage_status, turn_states
 from infra.progress import Tracker
 from schemas.letter import Letter
 from schemas.memory import Row
@@ -111,7 +111,7 @@ class EmbeddedMemory:
             position=self.journal.header(FIRST.name, space).position,
             watermark=self.journal.position(LAST.name, space),
             stages=tuple(self._status(step, space) for step in FLOW),
-            letters=sum(1 for _ in self.journal.letters(space)),
+            letters=open_letters(self.journal.rows(space, "outcome "), self.journal.letters(space)),
             sums=self._sums(space),
         )
 

@@ -45,6 +45,13 @@ def _outcomes(rows: Iterable[Row]) -> dict[str, OutcomeRow]:
     return ended
 
 
+def open_letters(rows: Iterable[Row], letters: Iterable[Letter]) -> int:
+    """Count the letters whose event has not come to memory since, each event once."""
+    committed = {name for name, row in _outcomes(rows).items() if row.state is OutcomeState.COMMITTED}
+    waiting = [letter for letter in letters if letter.turn_id is None or letter.turn_id not in committed]
+    return len({letter.turn_id or letter.letter_id for letter in waiting})
+
+
 def stage_status(stage: str, saved: Saved, lag: int) -> StageStatus:
     """Return how far a stage is, and what its state takes."""
     sizes = {name: len(name) + len(data) for name, data in saved.parts.items() if name != HEADER}

@@ -70,6 +70,10 @@ class Settings(BaseSettings):
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
 
+    def embedded(self, home: Path) -> Settings:
+        """Return the same settings for the embedded mode in another home: no cluster is known to them."""
+        return self.model_copy(update={"home": home, "kafka": None, "qdrant_url": None})
+
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:

@@ -34,7 +34,8 @@ class EventKind(StrEnum):
 class Header(Model):
     """Where an event stands: its space, its position there, and where it came from.
 
-    ``offset`` is the event's offset in ``turns``. The engine writes headers; stages only read them.
+    ``offset`` is the event's offset in ``turns``; ``attempt`` rises with each redrive. The engine writes headers;
+    stages only read them.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -43,6 +44,7 @@ class Header(Model):
     kind: EventKind
     event_id: str
     offset: int = Field(ge=0)
+    attempt: int = Field(default=1, ge=1)
 
 
 class Skipped(Model):

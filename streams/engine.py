@@ -12,7 +12,7 @@ from schemas.committed import Committed
 from schemas.header import Header, Skipped
 from schemas.space import Space
 from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState
-from streams.asking import Asking, Crashes
+from streams.asking import CRASHES, Asking, Crashes
 from streams.codec import Codec, Malformed, codec
 from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.hand import Hand
@@ -161,7 +161,15 @@ class Engine(Generic[In, Out, State]):
             await self._mark(lane, record, header, self._decode(record, header))
         else:
             read = self._preparing.take(lane.space, record.offset)
+            if read is None and self._is_given_up(lane, record):
+                reason = f"given up: {self.crashes.report(self.node.name, lane.space, record.offset)}"
+                await self._refuse(lane, record, Refusal(reason, header.event_id, header, input_fault=False))
+                return
             await self._decide(lane, record, header, self._decode(record, header) if read is None else read)
+
+    def _is_given_up(self, lane: Lane[State], record: Inbound) -> bool:
+        """Whether a record that cannot be read is to become a letter: its header can, so its position is kept."""
+        return self.crashes.count(self.node.name, lane.space, record.offset) >= CRASHES
 
     async def _admits(self, header: Header) -> None:
         """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
@@ -190,8 +198,8 @@ class Engine(Generic[In, Out, State]):
             return self.node.source.codec.decode(record.body)
         except Malformed as error:
             msg = (
-                f"{self.node.name} cannot read {header.event_id!r} (position {header.position} of {header.space!r}): "
-                f"{error}; it was written by another version: start that one, or replay"
+                f"{self.node.name} cannot read {header.event_id!r} (position {header.position} of {header.space!r}, "
+                f"offset {record.offset}): {error}; it was written by another version: start that one, or replay"
             )
             raise BrokenOrder(msg) from error
 

@@ -9,6 +9,7 @@ from schemas.memory import Row
 from schemas.space import Space
 from streams.codec import Codec, codec, spelled
 from streams.effects import Inbound
+from streams.letters import oldest_first
 from streams.records import HEADER, LETTER, Records, event_of, input_of
 from streams.state import STATE_HEADER, StateHeader, StateRow
 from streams.topology import FIRST, LAST, AnyStep
@@ -69,7 +70,7 @@ class Journal(Records):
         """Return the letters of a space or of all, oldest first."""
         where, given = ("WHERE space = ?", (space,)) if space else ("", ())
         rows = self._db.execute(f"SELECT body FROM letters {where}", given)  # noqa: S608 - fixed words
-        return iter(sorted((LETTER.decode(body) for (body,) in rows), key=lambda letter: (letter.space, letter.offset)))
+        return iter(sorted((LETTER.decode(body) for (body,) in rows), key=oldest_first))
 
     # where it stands
 

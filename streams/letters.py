@@ -26,12 +26,12 @@ class Refusal:
     event_id: str | None
     header: Header | None
     input_fault: bool = True
-    attempt: int = 1
 
 
 def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusal) -> Letter:
     """Return the letter for a refused record, with its original bytes: of a redrive, those of the event it carries."""
     again = _again(record)
+    attempt = again.attempt if again is not None else 1
     return Letter(
         letter_id=str(uuid5(_NAMESPACE, f"{topic}\n{record.partition}\n{record.offset}\n{stage}")),
         space=space,
@@ -39,13 +39,21 @@ def write(stage: str, topic: str, space: Space, record: Inbound, refusal: Refusa
         position=None if refusal.header is None else refusal.header.position,
         stage=stage,
         reason=refusal.reason,
-        attempt=refusal.attempt if again is None else again.attempt,
+        attempt=attempt if refusal.header is None else refusal.header.attempt,
         topic=topic,
         partition=record.partition,
         offset=record.offset,
         input_fault=refusal.input_fault,
         original=record.body if again is None else again.original,
     )
+
+
+def oldest_first(letter: Letter) -> tuple[str, bool, int, int]:
+    """Return the order of letters: by position in their space; those that took none come last, by offset.
+
+    Offsets of several topics say nothing of each other.
+    """
+    return letter.space, letter.position is None, letter.position or 0, letter.offset
 
 
 def _again(record: Inbound) -> Redrive | None:

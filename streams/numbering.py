@@ -54,7 +54,10 @@ def number(record: Inbound, space: Space, position: int) -> Numbered | Refused:
 
 def _again(record: Inbound, space: Space, position: int, redrive: Redrive) -> Numbered | Refused:
     numbered = number(replace(record, body=redrive.original, own=redrive.own), space, position)
-    return numbered.model_copy(update={"lettered": redrive.lettered}) if isinstance(numbered, Numbered) else numbered
+    header = numbered.header and numbered.header.model_copy(update={"attempt": redrive.attempt})
+    if isinstance(numbered, Refused):
+        return replace(numbered, header=header)
+    return numbered.model_copy(update={"lettered": redrive.lettered, "header": header})
 
 
 def _malformed(record: Inbound, space: Space, position: int, fault: str) -> Refused:

@@ -17,6 +17,7 @@ from schemas.normalized import Normalized
 from schemas.space import Space
 from schemas.turn import Turn
 from streams.codec import Codec, codec, revision
+from streams.letters import oldest_first
 from streams.topology import FIRST, FLOW
 
 _CONTROL: Codec[Control] = codec(Control)
@@ -29,9 +30,9 @@ def newest(letters: Iterable[Letter]) -> list[Letter]:
     Raises:
         Malformed: if a letter holds a message of another version.
     """
-    ordered = sorted(letters, key=lambda letter: (*_event(letter), letter.attempt, letter.offset))
+    ordered = sorted(letters, key=lambda letter: (*_event(letter), oldest_first(letter)))
     last = [list(group)[-1] for _, group in groupby(ordered, _event)]
-    return sorted(last, key=lambda letter: (letter.space, letter.offset))
+    return sorted(last, key=oldest_first)
 
 
 def _event(letter: Letter) -> tuple[str, str, int, bytes]:
@@ -39,6 +40,15 @@ def _event(letter: Letter) -> tuple[str, str, int, bytes]:
     if letter.turn_id is None:
         return letter.space, "", 0, letter.original
     return letter.space, letter.turn_id, revision(_original(letter)[1]), b""
+
+
+def revision_of(letter: Letter) -> int:
+    """Return the revision of a letter's event (0 where it names none).
+
+    Raises:
+        Malformed: if the letter holds a message of another version.
+    """
+    return _event(letter)[2]
 
 
 def redrive(letter: Letter, letters: Sequence[Letter], at: datetime) -> bytes:

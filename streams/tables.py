@@ -13,6 +13,8 @@ from streams.stopped import WrongHome
 VERSION = 2
 """Of the tables below; a home of another version is refused, since it would be read wrongly."""
 
+OTHER_VERSION = "start the version of anabranch that wrote it, or name another ANABRANCH_HOME"
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS log (
@@ -46,6 +48,7 @@ class Tables:
         self.path = path
         self._db = sqlite3.connect(path, isolation_level=None)
         try:
+            self._refuse_other()
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)
             self.crashes = CrashBook(self._db)
@@ -56,9 +59,12 @@ class Tables:
             self._db.close()
             msg = f"{path} cannot be used ({error}); restore it from a backup, or name another ANABRANCH_HOME"
             raise WrongHome(msg) from error
-        self.pin(
-            "version", str(VERSION), "start the version of anabranch that wrote it, or name another ANABRANCH_HOME"
-        )
+        self.pin("version", str(VERSION), OTHER_VERSION)
+
+    def _refuse_other(self) -> None:
+        """Refuse a file of another version before anything is written to it."""
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            self.pin("version", str(VERSION), OTHER_VERSION)
 
     def close(self) -> None:
         """Close the file; what was acknowledged is durable."""

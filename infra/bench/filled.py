@@ -20,9 +20,9 @@ from stages.ports import Embedder
 
 @asynccontextmanager
 async def scratch(settings: Settings, embedder: Embedder | None = None) -> AsyncIterator[tuple[Memory, Path]]:
-    """Give the memory of a fresh home, and its folder; both are gone afterwards."""
+    """Give the embedded memory of a fresh home, and its folder, both gone afterwards: no cluster is touched."""
     with tempfile.TemporaryDirectory(prefix="anabranch-bench-") as folder:
-        own = settings.model_copy(update={"home": Path(folder)})
+        own = settings.embedded(Path(folder))
         async with open_memory(own, embedder=embedder) as memory:
             yield memory, Path(folder)
 

@@ -17,6 +17,7 @@ from typing import Final
 from infra.home import LOG, OTHER_MODEL, owner, read_only
 from infra.models import make_embedder
 from infra.settings import Settings, config_file, unknown_variables
+from streams.tables import OTHER_VERSION, VERSION
 
 _PYTHON: Final = (3, 11)
 _SQLITE: Final = (3, 35, 0)
@@ -60,7 +61,7 @@ async def encoder(settings: Settings) -> Check:
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("encoder", Verdict.WRONG, f"{settings.embedder}: {error}", "set ANABRANCH_EMBEDDER, or see above")
     found = f"{chosen.model}, {len(vector)} dimensions"
-    pinned = _pinned_model(settings.home) if settings.kafka is None else None
+    pinned = _pinned(settings.home, "model") if settings.kafka is None else None
     if len(vector) != chosen.dimension:
         return Check("encoder", Verdict.WRONG, f"{found}, where it says {chosen.dimension}", "use another model")
     if pinned is not None and pinned != chosen.model:
@@ -92,6 +93,8 @@ def _home(home: Path) -> Check:
     if (holder := owner(home)) is not None:
         advice = "until that process ends, other commands on this home are refused"
         return Check("home", Verdict.ODD, f"{home} is in use by process {holder}", advice)
+    if (version := _pinned(home, "version")) not in {None, str(VERSION)}:
+        return Check("home", Verdict.WRONG, f"{home} has version {version!r}, not {VERSION}", OTHER_VERSION)
     return Check("home", Verdict.FINE, str(home))
 
 
@@ -122,14 +125,14 @@ def _sync_ms(folder: Path) -> float:
         return 1000 * (perf_counter() - began)
 
 
-def _pinned_model(home: Path) -> str | None:
-    """Return the model that the home's journal names, read without taking the home."""
+def _pinned(home: Path, name: str) -> str | None:
+    """Return what the home's journal says of itself, read without taking the home."""
     log = home / LOG
     if not log.is_file():
         return None
     try:
         with read_only(log) as database:
-            found = database.execute("SELECT value FROM meta WHERE name = 'model'").fetchone()
+            found = database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     except sqlite3.Error:
         return None
     return None if found is None else str(found[0])

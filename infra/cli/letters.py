@@ -15,10 +15,10 @@ from infra.cli.session import Session, session_of
 from infra.errors import UsageError
 from infra.memory_api import Memory, Sums
 from schemas.letter import Letter
-from schemas.memory import OutcomeState
+from schemas.memory import OutcomeState, RecordRow
 from schemas.space import Space
 from streams.codec import Malformed
-from streams.redrive import newest, redrive
+from streams.redrive import newest, redrive, revision_of
 
 LETTERED: Final = 4
 """Exit code: done, but some were lettered again."""
@@ -129,7 +129,8 @@ async def _redrive(session: Session, letter_ids: list[str], space: Space | None,
         for letter, event in events:
             await memory.publish(Space(letter.space), [event], own=True)
         if not again:
-            session.messages.print("Nothing to take again: all of it came to memory since.")
+            why = "all of it came to memory since" if wanted else "there is no letter"
+            session.messages.print(f"Nothing to take again: {why}.")
         output.rows((_brief(letter) for letter in again), COLUMNS, as_json=as_json)
         with Bar(session.messages, "redriving") as bar:
             await memory.run(bar.show)
@@ -138,15 +139,25 @@ async def _redrive(session: Session, letter_ids: list[str], space: Space | None,
 
 def _open(memory: Memory, letters: Iterable[Letter]) -> Iterator[Letter]:
     """Give the newest letter of each event that has not come to memory since."""
-    committed: dict[str, dict[str | None, int]] = {}
+    held: dict[str, dict[str | None, tuple[int, int]]] = {}
     for letter in newest(letters):
-        if letter.space not in committed:
-            turns = memory.turns(Space(letter.space))
-            ended = (turn for turn in turns if turn.state is OutcomeState.COMMITTED and turn.position is not None)
-            committed[letter.space] = {turn.turn_id: turn.position or 0 for turn in ended}
-        last = committed[letter.space].get(letter.turn_id, -1)
-        if letter.position is None or last < letter.position:
+        if letter.space not in held:
+            held[letter.space] = _held(memory, Space(letter.space))
+        last, revision = held[letter.space].get(letter.turn_id, (-1, -1))
+        if letter.position is None or last < letter.position or revision < revision_of(letter):
             yield letter
+
+
+def _held(memory: Memory, space: Space) -> dict[str | None, tuple[int, int]]:
+    """Return the position and the revision of what memory holds of each turn id: the newest revision."""
+    turns = (turn for turn in memory.turns(space) if turn.state is OutcomeState.COMMITTED)
+    positions = {turn.turn_id: turn.position or 0 for turn in turns}
+    revisions: dict[str, int] = {}
+    for row in memory.rows(space):
+        if isinstance(row, RecordRow) and row.turn is not None:
+            known = revisions.get(row.turn.turn_id, 0)
+            revisions[row.turn.turn_id] = max(known, row.turn.revision)
+    return {turn_id: (position, revisions.get(turn_id, 0)) for turn_id, position in positions.items()}
 
 
 def _brief(letter: Letter) -> dict[str, Any]:

@@ -26,7 +26,7 @@ SHOWN = 3
 
 async def demo(console: Console) -> None:
     """Fill ``demo-home`` with the conversation and print cited evidence for each bundled question."""
-    settings = load_settings().model_copy(update={"home": HOME})
+    settings = load_settings().embedded(HOME)
     folder = files("infra.demo")
     async with open_memory(settings) as memory:
         console.print("[bold]Ingest[/]: two people and an agent, five months, threads that are dropped and resumed")

@@ -18,6 +18,7 @@ from streams.effects import Inbound
 from streams.kafka.log import Log
 from streams.kafka.names import LETTERS
 from streams.kafka.wire import Record, inbound
+from streams.letters import oldest_first
 
 _ROW: Codec[Row] = codec(Row)
 _LETTER: Codec[Letter] = codec(Letter)
@@ -84,4 +85,4 @@ async def _letters(records: AsyncIterator[Record]) -> list[Letter]:
         if record.value is not None:
             letter = _LETTER.decode(record.value)
             found.setdefault((letter.topic, letter.partition, letter.offset, letter.stage), letter)
-    return sorted(found.values(), key=lambda letter: (letter.space, letter.offset))
+    return sorted(found.values(), key=oldest_first)

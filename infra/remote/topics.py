@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from infra.memory_api import SpaceStatus, Sums
-from infra.outcomes import stage_status
+from infra.outcomes import open_letters, stage_status
 from infra.remote.follower import Follower
 from infra.remote.heads import Heads
 from infra.remote.layout import Layout
@@ -90,7 +90,7 @@ class Topics:
             position=now.entered.position,
             watermark=now.left.position,
             stages=tuple(stage_status(name, saved[name], lag) for name, lag in zip(saved, lags, strict=True)),
-            letters=len(await self.reads.letters(space)),
+            letters=open_letters(await self.reads.rows(space, {"outcome"}), await self.reads.letters(space)),
             sums=_sums(now),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from infra.workers.run import Place, producing
 from streams.kafka.effects import Producing
 from streams.kafka.log import Log
 from streams.kafka.names import FIRST_GENERATION, group_of, state_topic, topic_name
-from streams.kafka.wire import pause_row, quarantine_row, rewind_row
+from streams.kafka.wire import NEXT, REWIND, pause_row, quarantine_row, read_next, rewind_row
 from streams.topology import FIRST, FLOW
 
 _now = time.time  # noqa: TID251 - of two words of an operator the later counts
@@ -64,14 +64,32 @@ async def quarantine(one: Operated, partition: int, offset: int) -> None:
     """Give up an event of a stage's input: it becomes a letter unasked, and its lane goes on.
 
     Raises:
-        UsageError: if the partition is not there, or no event lies at the offset.
+        UsageError: if the partition is not there, no event lies at the offset, or it is finished: given up now it would
+            become a letter when its input is done again.
     """
     one.must_have(partition)
     span = await Log(one.bootstrap).span(one.source, partition)
     if not span.start <= offset < span.stop:
         msg = f"{one.source} {partition} holds offsets {span.start} to {span.stop - 1}, and {offset} is none of them"
         raise UsageError(msg)
+    if offset < (finished := await _finished(one, partition)):
+        msg = (
+            f"{one.stage} has finished partition {partition} up to offset {finished}: nothing at {offset} is in its way"
+        )
+        raise UsageError(msg)
     await one.sending.send([quarantine_row(offset, one.state, partition)])
+
+
+async def _finished(one: Operated, partition: int) -> int:
+    """Return the offset up to which a partition's input is finished."""
+    reached = 0
+    async with aclosing(Log(one.bootstrap).read(one.state, partition)) as rows:
+        async for row in rows:
+            if row.key == REWIND:
+                reached = 0
+            elif row.key == NEXT and row.value is not None:
+                reached = max(reached, read_next(row.value))
+    return reached
 
 
 async def rewind(one: Operated, partition: int | None, generation: int = FIRST_GENERATION) -> Sequence[int]:

@@ -82,8 +82,32 @@ async def test_a_correction_closes_and_a_change_keeps(memory: Memory) -> None:
     corrected = [row for row in rows if isinstance(row, ClosedRow) and row.cause is CloseCause.CORRECTION]
     assert any("c2:7" in records[row.id].provenance for row in corrected)
     assert all(row.successor is None or row.successor in records for row in corrected)
+
+
+def chatter(number: int) -> bytes:
+    """A turn long after the conversation, of one of its two people, about nothing that matters."""
+    told = [json.loads(line) for line in (DEMO / "conversation.jsonl").read_text().splitlines()]
+    people = {turn["speaker"]["id"]: turn for turn in told if turn.get("speaker", {}).get("role") == "user"}
+    first = people[sorted(people)[number % 2]]
+    text = f"Errand number {number} is done, the tide is out and the gulls are loud."
+    later = {"turn_id": f"later:{number}", "text": text, "at": f"2026-09-{1 + number // 3:02}T10:{number % 60:02}:00Z"}
+    return json.dumps({key: first[key] for key in ("space", "speaker")} | later).encode()
+
+
+async def test_a_changed_preference_is_marked_and_stays_when_it_leaves_working_memory(
+    encoder: Embedder, tmp_path: Path
+) -> None:
+    """Some fifty turns later: only what has left working memory is compared with what is known."""
+    async with open_memory(Settings(home=tmp_path), embedder=encoder) as memory:
+        await fill(memory, DEMO / "conversation.jsonl", Format.JSONL)
+        await memory.publish(SPACE, [chatter(number) for number in range(60)])
+        await memory.run()
+        rows = list(memory.rows(SPACE))
+    records = {row.id: row for row in rows if isinstance(row, RecordRow)}
     changed = [row for row in rows if isinstance(row, ChangedRow)]
+    assert changed
     assert all(row.id in records and row.successor in records for row in changed)
+    assert any("c9:2" in records[row.successor].provenance for row in changed)
 
 
 async def test_every_record_rests_on_turns_and_quotes_them(memory: Memory) -> None:

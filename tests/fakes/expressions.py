@@ -58,6 +58,8 @@ ROWS = [
     ("I did it this Tuesday, at last", "this Tuesday", "2023-05-23", "2023-05-24", "day"),
     ("We danced last Friday night", "last Friday night", "2023-05-19T18:00", "2023-05-20T06:00", "hour"),
     ("They came in June", "June", "2022-06-01", "2022-07-01", "month"),
+    ("He turns seventy in June, on the 14th", "June, on the 14th", "2023-06-14", "2023-06-15", "day"),
+    ("It is in June, and last time he got socks", "June", "2023-06-01", "2023-07-01", "month"),
     ("They will come in June", "June", "2023-06-01", "2023-07-01", "month"),
     ("We finished back in october", "october", "2022-10-01", "2022-11-01", "month"),
     ("We opened in October last year", "October last year", "2022-10-01", "2022-11-01", "month"),
@@ -131,6 +133,7 @@ ROWS = [
     ("This December we fly", "This December", "2023-12-01", "2024-01-01", "month"),
 ]  # fmt: skip
 NO_TIMES = [
+    "We ate there the Friday before the floor went",
     "",
     "Nothing to see here, move along.",
     "I may go, you may 5 times",

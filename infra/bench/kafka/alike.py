@@ -18,7 +18,7 @@ async def embedded_memory(
 ) -> Mapping[str, Mapping[str, bytes]]:
     """Return each space's rows by key, as canonical bytes."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
-        alone = settings.model_copy(update={"home": Path(folder), "kafka": None, "qdrant_url": None})
+        alone = settings.embedded(Path(folder))
         async with open_memory(alone, wait=False) as memory:
             spaces: dict[Space, list[bytes]] = {}
             for space, body in events:

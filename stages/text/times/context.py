@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A clause is looked at no further than this many characters either way.
 _REACH: Final = 90
-_BREAK: Final = re.compile(r"[.!?;:|*\n]")
+_BREAK: Final = re.compile(r"[.!?;:|*\n]|\b(?:and|but|so)\s{1,3}(?:last|next|every|this)\s{1,3}time\b", re.IGNORECASE)
 _FUTURE: Final = (
     r"will|'ll|\u2019ll|won't|shall|going\s{1,3}to|gonna|about\s{1,3}to|can't\s{1,3}wait"
     r"|look(?:ing)?\s{1,3}forward"

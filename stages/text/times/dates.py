@@ -142,7 +142,8 @@ DATES: Final = (
     Rule(
         frozenset(MONTHS),
         rule(
-            rf"(?:{WEEKDAY},?{S}(?:the{S})?|this{S})?(?P<month>{MONTH}){POINT}(?:{S}|-)(?:the{S})?(?P<day>{_DAY})(?P<nth>{_NTH})?"
+            rf"(?:{WEEKDAY},?{S}(?:the{S})?|this{S})?(?P<month>{MONTH}){POINT}"
+            rf"(?:(?:{S}|-)(?:the{S})?|,?{S}on{S}the{S}(?=[0-9]{{1,2}}(?:st|nd|rd|th)))(?P<day>{_DAY})(?P<nth>{_NTH})?"
             rf"(?!\w|[:/]\d|,\d{{3}}\b(?!\d)){_LAST_DAY}{_YEAR}?(?![-.:]\d)"
         ),
         _date,

@@ -63,12 +63,18 @@ def year_meant(match: re.Match[str], context: Context) -> int | None:
     return None
 
 
+_BY_EVENT: Final = re.compile(
+    rf"{S}(?:before|after){S}(?:the|my|our|your|his|her|their|we|i|you|he|she|it|they|that)\b", re.IGNORECASE
+)
+"""What follows a day that is told by something that happened: "the Friday before the floor went"."""
+
+
 def _weekday(match: re.Match[str], context: Context) -> Stretch | None:
     name, mod = match["day"], (match["mod"] or "").lower()
     if not (name.lower().endswith("day") or mod or (match["at"] and name[0].isupper())):
         return None
     start = match.start("core")
-    if _EVERY.search(match.string, max(0, start - 60), start):
+    if _EVERY.search(match.string, max(0, start - 60), start) or _BY_EVENT.match(match.string, match.end()):
         return None
     toward = way_of(mod, context.toward(*phrase_span(match)))
     # "This coming Friday" is the next to come, and so is "this Friday" unless it is told of as past.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stages.contract import WINDOW, Duplicate
+from streams.asking import CRASHES
 from streams.effects import Inbound
 from streams.state import StateHeader
 from streams.stopped import BrokenOrder, StageCrashed
@@ -76,9 +77,20 @@ async def test_a_record_without_a_header_stops_with_its_place() -> None:
 async def test_a_record_of_another_version_stops_with_its_space_and_turn() -> None:
     (odd,) = (replace(record, marker=False) for record in markers([0]))
     recorder = Recorder()
-    with pytest.raises(BrokenOrder, match=r"'a' \(position 0 of 'acme/u-1'\).*another version: start that one"):
+    with pytest.raises(BrokenOrder, match=r"'a' \(position 0 of 'acme/u-1', offset 10\).*another version: start"):
         await follower(recorder).advance(SPACE, [odd])
     assert recorder.cuts == []
+
+
+async def test_a_record_that_cannot_be_read_and_is_given_up_becomes_a_letter_with_its_position() -> None:
+    odd, fine = (replace(record, marker=number == 1) for number, record in enumerate(markers([0, 1])))
+    recorder = Recorder(crashed=CRASHES, said="quarantined by an operator")
+    recorder.count = lambda stage, space, offset: CRASHES if offset == odd.offset else 0  # type: ignore[method-assign]
+    await follower(recorder).advance(SPACE, [odd, fine])
+    assert recorder.outcomes() == [(0, "a", True), (1, "b", True)]
+    (letter,) = [letter for cut in recorder.cuts for letter in cut.letters]
+    assert (letter.position, letter.original, letter.input_fault) == (0, odd.body, False)
+    assert "quarantined by an operator" in letter.reason
 
 
 async def test_a_later_stage_stops_where_memory_is_not_complete_enough_to_read() -> None:

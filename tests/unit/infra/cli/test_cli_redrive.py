@@ -75,3 +75,30 @@ def test_wrong_use_changes_nothing(home: Path, arguments: tuple[str, ...]) -> No
     before = run(home, "records", "--space", SPACE, "--json").stdout
     assert run(home, "letters", "redrive", *arguments).exit_code == 2
     assert run(home, "records", "--space", SPACE, "--json").stdout == before
+
+
+def test_a_newer_revision_is_taken_though_an_older_one_came_to_memory_since(tmp_path: Path) -> None:
+    home, new = tmp_path / "home", line("t1", "I moved to Nice. " * 20) | {"revision": 1}
+    chat = jsonl(tmp_path / "chat.jsonl", new, line("t1", "I moved to Bonn."))
+    assert run(home, "ingest", str(chat), "--format", "jsonl", max_text=200).exit_code == 4
+    assert run(home, "letters", "redrive", "--space", SPACE).exit_code == 0
+    texts = [row["text"] for row in objects(run(home, "records", "--space", SPACE, "--json")) if row.get("turn")]
+    assert any(text.startswith("I moved to Nice.") for text in texts)
+    again = run(home, "letters", "redrive", "--space", SPACE)
+    assert (again.exit_code, "came to memory since" in again.stderr) == (0, True)
+
+
+def test_a_letter_is_open_until_its_event_has_come_to_memory(home: Path) -> None:
+    def open_ones() -> int:
+        (status,) = objects(run(home, "space", "inspect", SPACE, "--json"))
+        count: int = status["letters"]
+        return count
+
+    assert open_ones() == 2
+    run(home, "letters", "redrive", "--space", SPACE)
+    assert open_ones() == 1
+
+
+def test_a_space_without_letters_says_so(home: Path) -> None:
+    nothing = run(home, "letters", "redrive", "--space", "no/body")
+    assert (nothing.exit_code, "there is no letter" in nothing.stderr) == (0, True)
