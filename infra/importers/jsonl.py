@@ -38,7 +38,7 @@ def _space(payload: bytes, source: str) -> Space:
     except (ValueError, RecursionError):
         space = None
     if not isinstance(space, str):
-        msg = f"{source}: this line names no space that it could be published to: give it one"
+        msg = f"{source}: this line names no space; correct it, or give --space TENANT/SPACE, where it becomes a letter"
         raise UsageError(msg)
     try:
         return Space(space)
