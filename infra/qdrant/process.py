@@ -48,7 +48,7 @@ class QdrantProcess:
         """Start it on the ports and the data that it had, and wait until it is ready."""
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - named by its user
-                [self.binary], cwd=self.folder, env=self._settings(), stdout=log, stderr=log
+                [self.binary.absolute()], cwd=self.folder, env=self._settings(), stdout=log, stderr=log
             )
         _wait_until_ready(self._process, self.address, self.folder / "log")
 
