@@ -19,6 +19,7 @@ from infra.bench.kafka.follow import Follower, now
 from infra.bench.kafka.load import Load, publish
 from infra.bench.kafka.plant import Plant, plant
 from infra.bench.kafka.verdict import Verdict, by_space, judge
+from infra.kafka.topics import LOG_PARTITIONS
 from infra.settings import Settings
 
 
@@ -75,7 +76,7 @@ async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Consol
     following = asyncio.create_task(follower.until(len(events)))
     going = asyncio.create_task(faults.go_through(list(wanted.faults)))
     try:
-        sent = await publish(it.broker.bootstrap, _log_partitions(), wanted.load, wanted.rate)
+        sent = await publish(it.broker.bootstrap, LOG_PARTITIONS, wanted.load, wanted.rate)
         await going
         await following
     finally:
@@ -90,17 +91,11 @@ async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Consol
     return Outcome(verdict, len(events) / took, latencies, unlike)
 
 
-def _log_partitions() -> int:
-    from infra.kafka.topics import LOG_PARTITIONS  # noqa: PLC0415 - the plant has loaded the client by now
-
-    return LOG_PARTITIONS
-
-
 async def _warm(it: Plant, wanted: Wanted) -> None:
     """Let every worker have its partitions before the clock starts: some turns go through in spaces of their own."""
     load = Load(turns=48, spaces=48, seed=0, tenant="warm")
     warm = Follower(it.broker.bootstrap, wanted.partitions, load.tenant)
-    await publish(it.broker.bootstrap, _log_partitions(), load)
+    await publish(it.broker.bootstrap, LOG_PARTITIONS, load)
     await warm.until(load.turns)
 
 

@@ -79,14 +79,14 @@ async def letters(settings: Settings) -> Check:
 
 async def server(settings: Settings) -> Check:
     """Open the index on the Qdrant server with the model of the settings."""
+    from infra.index import open_index  # noqa: PLC0415
     from infra.models import make_embedder  # noqa: PLC0415
-    from infra.remote.plane import open_index  # noqa: PLC0415
 
     close: Callable[[], None] = lambda: None  # noqa: E731 - nothing to close yet
     try:
         embedder = make_embedder(settings.embedder, threads=settings.threads)
         close = embedder.close
-        index = await open_index(settings, embedder)
+        index = await open_index(settings, embedder, create=False)
         await index.close()
     except (AnabranchError, Unavailable) as error:
         return Check("index", Verdict.WRONG, str(error), "see to the server and ANABRANCH_QDRANT_URL, then run again")

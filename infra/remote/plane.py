@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from infra.errors import UsageError
+from infra.index import open_index
 from infra.models import make_embedder
 from infra.outcomes import event_id_of
 from infra.qdrant.server import ServerIndex
@@ -18,7 +18,6 @@ from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
 from stages.ports import Embedder, Filter, Found
 from stages.recall import Recall
-from streams.kafka.names import FIRST_GENERATION
 from streams.locate import StateLocalizer
 from streams.state import StateRow
 
@@ -70,7 +69,7 @@ class Plane:
         if self._recall is None:
             embedder = make_embedder(self.settings.embedder, threads=self.settings.threads)
             self._close_embedder = embedder.close
-            self._index = await open_index(self.settings, embedder)
+            self._index = await open_index(self.settings, embedder, create=False)
             self._recall = Recall(self._index, embedder, self._localizer(self._index, embedder))
         return self._recall
 
@@ -95,26 +94,3 @@ class Plane:
 def _is(token: str, found: Found) -> bool:
     turn_id, detail = found.record.provenance[0], found.record.turn
     return turn_id == token or (detail is not None and f"{turn_id}@{detail.revision}" == token)
-
-
-async def open_index(settings: Settings, embedder: Embedder) -> ServerIndex:
-    """Open the index that the workers write; it is not made here.
-
-    Raises:
-        UsageError: if no server is named, or its index is of another model.
-        MissingError: if it has none, or refuses.
-        Unavailable: if it does not answer.
-    """
-    if settings.qdrant_url is None:
-        msg = "the Kafka mode keeps its index on a Qdrant server: name it in ANABRANCH_QDRANT_URL"
-        raise UsageError(msg)
-    key = settings.qdrant_api_key
-    return await ServerIndex.open(
-        settings.qdrant_url,
-        generation=FIRST_GENERATION,
-        model=embedder.model,
-        dimension=embedder.dimension,
-        create=False,
-        grpc_port=settings.qdrant_grpc_port,
-        api_key=None if key is None else key.get_secret_value(),
-    )

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from infra.errors import UsageError
+from infra.index import open_index, server_named
 from infra.models import make_embedder
-from infra.qdrant.server import ServerIndex
 from infra.settings import Settings
 from infra.stages import topology
 from stages.ports import IndexWriter
@@ -36,20 +35,10 @@ async def plane(settings: Settings, generation: int = FIRST_GENERATION) -> Async
         MissingError: if a model is not on this machine, or the server refuses.
         Unavailable: if the server does not answer.
     """
-    if settings.qdrant_url is None:
-        msg = "the Kafka mode keeps its index on a Qdrant server: name it in ANABRANCH_QDRANT_URL"
-        raise UsageError(msg)
+    server_named(settings)  # told before a model is loaded
     async with AsyncExitStack() as stack:
         embedder = make_embedder(settings.embedder, threads=settings.threads)
         stack.callback(embedder.close)
-        key = settings.qdrant_api_key
-        index = await ServerIndex.open(
-            settings.qdrant_url,
-            generation=generation,
-            model=embedder.model,
-            dimension=embedder.dimension,
-            grpc_port=settings.qdrant_grpc_port,
-            api_key=None if key is None else key.get_secret_value(),
-        )
+        index = await open_index(settings, embedder, create=True, generation=generation)
         stack.push_async_callback(index.close)
         yield Plane(topology(embedder, index, settings.max_text), index, IndexGate(index))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -38,8 +37,6 @@ from streams.watchdog import Watchdog
 _LINGER_MS: Final = 5
 _LARGEST: Final = 16 * 1024 * 1024
 """Bytes of a request: above the largest record of any topic, whose own limits the broker keeps."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

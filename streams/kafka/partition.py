@@ -25,6 +25,7 @@ from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
 from streams.kafka.wire import Record, inbound, next_row, partition_of, space_of, state_row
+from streams.state import StateRow
 from streams.stopped import BrokenOrder, Stopped
 
 LOOKAHEAD: Final = 256
@@ -123,10 +124,12 @@ class Partition:
             msg = f"{self.shared.topics.state} {self.number} cannot be read: {error}"
             raise BrokenOrder(msg) from error
         for space, rows in disturbed:
-            await self.shared.producing.send(
-                state_row(space, row, self.shared.topics.state, self.number) for row in rows
-            )
-            self.shared.metrics.folded += len(rows)
+            await self.append(space, rows)
+
+    async def append(self, space: Space, rows: Sequence[StateRow]) -> None:
+        """Write rows of a space's state once more, behind what lies in the topic."""
+        await self.shared.producing.send(state_row(space, row, self.shared.topics.state, self.number) for row in rows)
+        self.shared.metrics.folded += len(rows)
 
     async def _begin(self, committed: int) -> None:
         """Write the first partition row before anything is taken; refuse to begin anew where that row is gone."""

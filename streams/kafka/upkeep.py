@@ -15,7 +15,7 @@ from typing import Final
 from streams.kafka.partition import Partition
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
-from streams.kafka.wire import heartbeat, state_row
+from streams.kafka.wire import heartbeat
 
 FOLD_S: Final = 12 * 3600.0
 """Seconds between two readings of a state topic; compaction waits 48 hours."""
@@ -71,9 +71,8 @@ async def fold(partition: Partition) -> int:
         if space in partition.queues or not partition.alive:
             continue
         rows_now = [row for row in partition.states.standing(space) if (row.part, row.slot) in keys]
-        await shared.producing.send(state_row(space, row, topic, partition.number) for row in rows_now)
+        await partition.append(space, rows_now)
         written += len(rows_now)
-    shared.metrics.folded += written
     return written
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,7 +41,11 @@ class Worker:
     def assigned(self, numbers: Iterable[int]) -> None:
         """Begin partitions that are ours now."""
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._save_for_ever()), asyncio.create_task(self._tend_for_ever())]
+            look = min(1.0, self.shared.reopen / 4)
+            self._tasks = [
+                asyncio.create_task(self._for_ever(SAVE_S, self._save)),
+                asyncio.create_task(self._for_ever(look, self._tend)),
+            ]
         for number in sorted(set(numbers) - self.partitions.keys()):
             self._begin(Partition(number, self.shared))
 
@@ -110,11 +114,11 @@ class Worker:
 
     # what is done all the time
 
-    async def _save_for_ever(self) -> None:
+    async def _for_ever(self, pause: float, work: Callable[[], Awaitable[None]]) -> None:
         try:
             while True:
-                await asyncio.sleep(SAVE_S)
-                await self._save()
+                await asyncio.sleep(pause)
+                await work()
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the process decides what its end is
@@ -125,16 +129,6 @@ class Worker:
             await asyncio.gather(*(partition.save() for partition in list(self.partitions.values())))
         except Unavailable as reason:  # it is only saved work: the next time says the same and more
             _log.warning("%s cannot say how far it is: %s", self.shared.node.name, reason, extra={"event": "waits"})
-
-    async def _tend_for_ever(self) -> None:
-        try:
-            while True:
-                await asyncio.sleep(min(1.0, self.shared.reopen / 4))
-                await self._tend()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - as above
-            self.shared.fail(error)
 
     async def _kept(self, partition: Partition) -> None:
         if partition.ready:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,7 +29,7 @@ class Follower:
     patience: float = 120.0
     ended: dict[str, float] = field(default_factory=dict)
 
-    async def until(self, count: int, told: Callable[[int], None] = lambda _: None) -> None:
+    async def until(self, count: int) -> None:
         """Read until ``count`` turns have ended.
 
         Raises:
@@ -50,7 +49,6 @@ class Follower:
                         self._take(records)
                 if len(self.ended) > had:
                     moved = now()
-                    told(len(self.ended))
                 elif now() - moved > self.patience:
                     msg = f"{count - len(self.ended)} of {count} turns have no outcome after {self.patience:.0f} s"
                     raise TimeoutError(msg)
