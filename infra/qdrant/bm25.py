@@ -21,7 +21,7 @@ from typing import Final
 
 from schemas.space import Space
 
-_GRID: Final = 64
+GRID: Final = 64
 """Steps of one: an idf of 5 is then kept to 0.2 %, a weight of 1 to 0.8 %."""
 
 _EXACT: Final = 2**24
@@ -73,9 +73,9 @@ def query(space: Space, tokens: Sequence[str], records: int, holding: Callable[[
 def _idf(records: int, holding: int) -> int:
     if not holding:
         return 0
-    return math.floor(_GRID * math.log((2 * records + 2) / (2 * holding + 1)) + 0.5)
+    return math.floor(GRID * math.log((2 * records + 2) / (2 * holding + 1)) + 0.5)
 
 
 def thousandths(units: int) -> int:
     """Return a sum of products (4096ths) in thousandths, halves rounded up."""
-    return (units * 1000 + _GRID * _GRID // 2) // (_GRID * _GRID)
+    return (units * 1000 + GRID * GRID // 2) // (GRID * GRID)

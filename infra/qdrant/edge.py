@@ -10,12 +10,12 @@ from typing import Any, Final, Self
 from qdrant_edge import Point, UpdateOperation
 
 from infra.qdrant.batch import Batch, Mark, collect
+from infra.qdrant.columns import Stored
 from infra.qdrant.folder import Manifest, check, claim, release
 from infra.qdrant.points import payload, point, sparse
 from infra.qdrant.reads import Reads
 from infra.qdrant.room import room_to_open, room_to_write
 from infra.qdrant.shard import Shard
-from infra.qdrant.statistics import Entry
 from infra.qdrant.watermarks import FILE, Watermarks
 from schemas.committed import Committed
 from schemas.memory import RecordKind, RecordRow
@@ -41,7 +41,7 @@ class EdgeIndex:
         self._shard = shard
         self._watermarks = watermarks
         self._dimension = dimension
-        self._reads = Reads(shard)
+        self._reads = Reads(shard, dimension)
         self._flushing = asyncio.Lock()
         self._written = 0
         self._flushed = 0
@@ -92,11 +92,11 @@ class EdgeIndex:
 
     async def dense(self, where: Filter, vector: bytes, limit: int) -> list[Match]:
         """Return the records of greatest dot product with an int8 vector, best first."""
-        return self._reads.matched(self._reads.nearest(where, [vector], limit)[0])
+        return self._reads.matched(where.space, self._reads.nearest(where, [vector], limit)[0])
 
     async def sparse(self, where: Filter, tokens: Sequence[str], limit: int) -> list[Match]:
         """Return the best records by BM25 over these tokens, best first."""
-        return self._reads.matched(self._reads.lexical(where, [tokens], limit)[0])
+        return self._reads.matched(where.space, self._reads.lexical(where, [tokens], limit)[0])
 
     async def matching(self, where: Filter, limit: int) -> list[Found]:
         """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
@@ -129,22 +129,24 @@ class EdgeIndex:
     def _apply(self, batch: Batch) -> None:
         held = self._held(batch)
         fresh = [row for row in batch.records.values() if self._is_fresh(row, batch, held)]
-        counted: list[Entry] = []
+        new: list[Stored] = []
         turns = [row for row in fresh if row.kind is RecordKind.TURN]
         others = [row for row in fresh if row.kind is not RecordKind.TURN]
-        marking = list(_markings(batch, {row.id for row in fresh}, held))
-        operations = [*_upserts(others, batch, counted), *marking, *_upserts(turns, batch, counted)]
+        changes = dict(_changes(batch, {row.id for row in fresh}, held))
+        marking = [UpdateOperation.set_payload([record_id], fields) for record_id, fields in changes.items()]
+        operations = [*_upserts(others, batch, new), *marking, *_upserts(turns, batch, new)]
         if any(row.id in held for row in fresh):
-            self._reads.statistics.forget(batch.space)  # they counted what a broken write had left
+            self._reads.residents.forget(batch.space)  # they counted what a broken write had left
         self._reads.written({row.id for row in fresh} | batch.marks.keys())
         try:
             for operation in operations:
                 self._shard.update(operation)
             self._must_be_there(batch)
         except BaseException:
-            self._reads.statistics.forget(batch.space)
+            self._reads.residents.forget(batch.space)
             raise
-        self._reads.statistics.add(batch.space, counted)
+        closed = {record_id: fields["until"] for record_id, fields in changes.items() if "until" in fields}
+        self._reads.residents.add(batch.space, new, closed)
 
     def _held(self, batch: Batch) -> dict[str, dict[str, Any]]:
         """Return the state of the batch's records in the index.
@@ -186,21 +188,23 @@ class EdgeIndex:
                 self._flushed = reached
 
 
-def _upserts(rows: Sequence[RecordRow], batch: Batch, counted: list[Entry]) -> Iterator[UpdateOperation]:
-    points = [_point(row, batch, counted) for row in rows]
+def _upserts(rows: Sequence[RecordRow], batch: Batch, new: list[Stored]) -> Iterator[UpdateOperation]:
+    points = [_point(row, batch, new) for row in rows]
     for start in range(0, len(points), _POINTS):
         yield UpdateOperation.upsert_points(points[start : start + _POINTS])
 
 
-def _point(row: RecordRow, batch: Batch, counted: list[Entry]) -> Point:
+def _point(row: RecordRow, batch: Batch, new: list[Stored]) -> Point:
     content = payload(row)
     content |= batch.marks.get(row.id, Mark()).changes(content)
     weighed = sparse(row)
-    counted.append((row.kind, row.since, weighed))
-    return point(row, batch.vectors.get(row.id), weighed, content)
+    vector = batch.vectors.get(row.id)
+    new.append(Stored(row.id, row.kind, row.since, content["until"], weighed, content["brief"], vector))
+    return point(row, vector, weighed, content)
 
 
-def _markings(batch: Batch, fresh: set[str], held: dict[str, dict[str, Any]]) -> Iterator[UpdateOperation]:
+def _changes(batch: Batch, fresh: set[str], held: dict[str, dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what the batch changes of records that were there before."""
     for record_id, mark in batch.marks.items():
         if record_id not in fresh and (fields := mark.changes(held[record_id])):
-            yield UpdateOperation.set_payload([record_id], fields)
+            yield record_id, fields

@@ -15,6 +15,7 @@ import numpy as np
 from qdrant_edge import Point, Record, SparseVector
 
 from infra.qdrant.bm25 import weights
+from infra.qdrant.columns import Stored
 from infra.qdrant.shard import DENSE, SPARSE
 from infra.qdrant.statistics import Entry
 from schemas.memory import OPEN, RecordKind, RecordRow
@@ -33,6 +34,7 @@ _FACTS: Codec[Facts] = codec(Facts)
 MARK_FIELDS: Final = ["until", "successor", "changed", "left"]
 FOUND_FIELDS: Final = ["body", *MARK_FIELDS]
 STATISTICS_FIELDS: Final = ["tags", "since"]
+STORED_FIELDS: Final = [*STATISTICS_FIELDS, "until", "brief"]
 
 
 def tag(name: str, value: object) -> str:
@@ -94,21 +96,38 @@ def floats(vector: bytes) -> list[float]:
     return components
 
 
-def entry(stored: Record) -> Entry:
-    """Return what the statistics count of a point."""
-    weighed = stored.vector.get(SPARSE) if isinstance(stored.vector, dict) else None
-    return counted(stored.payload or {}, weighed.indices if isinstance(weighed, SparseVector) else ())
+def stored(read: Record) -> Stored:
+    """Return what the columns hold of a point that was read with its sparse vector."""
+    content = read.payload or {}
+    weighed = read.vector.get(SPARSE) if isinstance(read.vector, dict) else None
+    pairs = zip(weighed.indices, weighed.values, strict=True) if isinstance(weighed, SparseVector) else ()
+    weights = {dimension: round(value) for dimension, value in pairs}
+    return Stored(str(read.id), _kind(content), content["since"], content["until"], weights, content["brief"])
+
+
+def as_vector(read: Record) -> bytes | None:
+    """Return the int8 vector of a point that was read with it."""
+    components = read.vector.get(DENSE) if isinstance(read.vector, dict) else None
+    return np.array(components, dtype=np.int8).tobytes() if isinstance(components, list) else None
 
 
 def counted(content: Payload, dimensions: Collection[int]) -> Entry:
     """Return what the statistics count of a record, from its payload and its sparse dimensions."""
-    kind = next(t for t in content["tags"] if t.startswith("kind "))
-    return RecordKind(kind[5:]), content["since"], dimensions
+    return _kind(content), content["since"], dimensions
+
+
+def _kind(content: Payload) -> RecordKind:
+    return RecordKind(next(t for t in content["tags"] if t.startswith("kind "))[5:])
 
 
 def facts(content: Payload) -> Facts:
     """Return the facts of a match from a point's payload."""
-    return _FACTS.decode(content["brief"].encode())
+    return as_facts(content["brief"])
+
+
+def as_facts(brief: str) -> Facts:
+    """Return the facts of a match as they are written in the index."""
+    return _FACTS.decode(brief.encode())
 
 
 def match(record_id: str, known: Facts, score: int) -> Match:

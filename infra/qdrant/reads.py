@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from qdrant_edge import Query, SparseVector
 
-from infra.qdrant import bm25, ranking
+from infra.qdrant import ranking
 from infra.qdrant.batch import is_id
+from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import condition, of_space, selects_nothing
-from infra.qdrant.kept import MATCHES, ROWS, keep
+from infra.qdrant.kept import ROWS, keep
 from infra.qdrant.points import (
     FOUND_FIELDS,
-    STATISTICS_FIELDS,
-    Facts,
+    STORED_FIELDS,
     Payload,
-    entry,
-    facts,
+    as_vector,
     floats,
     found,
     marks,
     match,
     parsed,
+    stored,
 )
 from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, by_words
+from infra.qdrant.residents import Residents, only_kinds
 from infra.qdrant.shard import DENSE, SPARSE, Shard
-from infra.qdrant.statistics import Entry, Statistics
 from schemas.memory import RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
@@ -47,33 +46,41 @@ class Reads:
     """What both ports of reading are made of. Records are kept until they are written or marked: see ``written``."""
 
     shard: Shard
-    statistics: Statistics = field(init=False)
-    _facts: dict[str, Facts] = field(default_factory=dict)
+    dimension: int
+    residents: Residents = field(init=False)
     _kept: dict[str, tuple[RecordRow, Payload]] = field(default_factory=dict)
     _newest: dict[tuple[Filter, int], Ranked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Let the statistics read their spaces from the shard."""
-        self.statistics = Statistics(self._entries)
+        """Let the spaces in memory be read from the shard."""
+        self.residents = Residents(self._stored, self._vectors, self.dimension)
 
-    def _entries(self, space: Space) -> list[Entry]:
-        return [entry(point) for point in self.shard.all(of_space(space), STATISTICS_FIELDS)]
+    def _stored(self, space: Space) -> list[Stored]:
+        return [stored(point) for point in self.shard.all(of_space(space), STORED_FIELDS, SPARSE)]
+
+    def _vectors(self, space: Space) -> dict[str, bytes]:
+        read = ((str(point.id), as_vector(point)) for point in self.shard.all(of_space(space), ["since"], DENSE))
+        return {record_id: vector for record_id, vector in read if vector is not None}
 
     def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
         """Rank by dot product, for each vector."""
+        if limit > 0 and only_kinds(where) and (resident := self._in_use().with_vectors(where.space)):
+            return [resident.nearest(where, vector, limit) for vector in vectors]
         return self._ranked(where, [Query.Nearest(floats(vector), DENSE) for vector in vectors], limit, by_dot)
 
     def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
         """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
-        asked = [self._values(where, tokens) for tokens in queries]
+        resident = self._in_use().of(where.space)
+        asked = [resident.values(where, tokens) for tokens in queries]
+        if limit > 0 and only_kinds(where):
+            return [resident.worded(where, values, limit) for values in asked]
         wanted = [Query.Nearest(SparseVector(list(v), [float(x) for x in v.values()]), SPARSE) for v in asked if v]
         ranked = iter(self._ranked(where, wanted, limit, by_words))
         return [next(ranked) if values else [] for values in asked]
 
-    def _values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
-        corpus = self.statistics.of(where.space)
-        holding = partial(corpus.holding, where.kinds, where.as_of)
-        return bm25.query(where.space, tokens, corpus.count(where.kinds, where.as_of), holding)
+    def _in_use(self) -> Residents:
+        self.shard.must_be_open()
+        return self.residents
 
     def _ranked(
         self, where: Filter, queries: Sequence[Query], limit: int, integer: Callable[[float], int]
@@ -134,20 +141,13 @@ class Reads:
         keep(self._kept, read, ROWS)
         return kept | read
 
-    def matched(self, ranked: Ranked) -> list[Match]:
+    def matched(self, space: Space, ranked: Ranked) -> list[Match]:
         """Return the matches of ranked ids."""
-        unknown = [record_id for record_id, _ in ranked if record_id not in self._facts]
-        known = self._facts
-        if unknown:
-            known = {record_id: self._facts[record_id] for record_id, _ in ranked if record_id in self._facts}
-            read = {key: facts(content) for key, content in self.shard.retrieve(unknown, ["brief"]).items()}
-            keep(self._facts, read, MATCHES)
-            known |= read
-        return [match(record_id, known[record_id], score) for record_id, score in ranked]
+        known = self._in_use().of(space).known
+        return [match(record_id, known(record_id), score) for record_id, score in ranked]
 
     def written(self, ids: Iterable[str]) -> None:
         """Forget what is kept of records that are written (again) or marked, and which records are the newest."""
         self._newest.clear()
         for record_id in ids:
-            self._facts.pop(record_id, None)
             self._kept.pop(record_id, None)

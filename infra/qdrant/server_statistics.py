@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final
 
-from infra.qdrant.statistics import POSTINGS, Corpus, Entry
+from infra.qdrant.residents import POSTINGS
+from infra.qdrant.statistics import Corpus, Entry
 from schemas.memory import RecordKind
 from schemas.space import Space
 

@@ -97,11 +97,11 @@ class Shard:
         """Return a page of points and where the next one begins."""
         return self._ask(lambda shard: shard.scroll(request))
 
-    def all(self, where: Filter, fields: list[str]) -> Iterator[Record]:
-        """Yield all points of a filter with these payload fields and their sparse vector."""
+    def all(self, where: Filter, fields: list[str], vector: str) -> Iterator[Record]:
+        """Yield all points of a filter with these payload fields and one of their vectors."""
         offset: PointId | None = None
         while True:
-            request = ScrollRequest(offset=offset, limit=_PAGE, filter=where, with_payload=fields, with_vector=[SPARSE])
+            request = ScrollRequest(offset=offset, limit=_PAGE, filter=where, with_payload=fields, with_vector=[vector])
             points, offset = self.scroll(request)
             yield from points
             if offset is None:

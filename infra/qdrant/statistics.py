@@ -7,20 +7,14 @@ own statistics are floats summed in no fixed order, and cost 1 ms a query at 600
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Final
 
 from schemas.memory import RecordKind
-from schemas.space import Space
 
 Entry = tuple[RecordKind, int, Collection[int]]
 """A record's kind, ``since`` and sparse dimensions."""
-
-POSTINGS: Final = 1_000_000
-"""Postings kept over all spaces (70,000 short records; 60 to 100 bytes each): then the space longest unused goes."""
 
 
 @dataclass(slots=True)
@@ -54,42 +48,3 @@ def _insert(positions: list[int], since: int) -> None:
         positions.append(since)
     else:
         insort(positions, since)
-
-
-class Statistics:
-    """The corpora of the spaces in use, each read from the index when it is first asked for."""
-
-    def __init__(self, load: Callable[[Space], Iterable[Entry]]) -> None:
-        self._load = load
-        self._corpora: OrderedDict[Space, Corpus] = OrderedDict()
-        self._size = 0
-
-    def of(self, space: Space) -> Corpus:
-        """Return the corpus of a space, complete with all that was added."""
-        if space not in self._corpora:
-            corpus = Corpus()
-            for entry in sorted(self._load(space), key=itemgetter(1)):
-                corpus.add(entry)
-            self._corpora[space] = corpus
-            self._size += corpus.size
-            self._evict()
-        self._corpora.move_to_end(space)
-        return self._corpora[space]
-
-    def add(self, space: Space, entries: Iterable[Entry]) -> None:
-        """Count new records, if the space's corpus is in memory; else it will be read with them."""
-        if corpus := self._corpora.get(space):
-            before = corpus.size
-            for entry in entries:
-                corpus.add(entry)
-            self._size += corpus.size - before
-            self._evict()
-
-    def forget(self, space: Space) -> None:
-        """Drop a corpus that may not match the index any more; it is read again."""
-        if corpus := self._corpora.pop(space, None):
-            self._size -= corpus.size
-
-    def _evict(self) -> None:
-        while self._size > POSTINGS and len(self._corpora) > 1:
-            self._size -= self._corpora.popitem(last=False)[1].size

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from qdrant_edge import FieldCondition
 
-from infra.qdrant import EdgeIndex, conditions, statistics
+from infra.qdrant import EdgeIndex, columns, conditions
 from infra.qdrant.reads import Reads
 from schemas.memory import RecordKind
 from schemas.space import Space
@@ -27,7 +27,7 @@ from streams.stopped import BrokenOrder
 from tests.fakes.folders import quick_folder
 from tests.fakes.index_rows import record
 from tests.fakes.index_suite import SIZE, vector, where, write
-from tests.fakes.mutations import Install, Mutation, each
+from tests.fakes.mutations import Mutation, each
 from tests.fakes.narrow import narrow
 from tests.fakes.real_home import BOT, EVER, SPACE, RealHome, said
 
@@ -149,14 +149,14 @@ def timeless(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(conditions, "_conditions", without_since)
 
 
-def counting(name: str) -> Install:
-    """Count later records too, in the number of all or of those that hold a word."""
-    count = getattr(statistics.Corpus, name)
+def counted(patch: pytest.MonkeyPatch) -> None:
+    """Count later records too, among all and among those that hold a word."""
+    patch.setattr(columns.Column, "count", lambda column, _as_of: len(column.ids))
 
-    def later_too(corpus: statistics.Corpus, kinds: Any, _as_of: int, *rest: int) -> int:
-        return int(count(corpus, kinds, EVER, *rest))
 
-    return lambda patch: patch.setattr(statistics.Corpus, name, later_too)
+def held(patch: pytest.MonkeyPatch) -> None:
+    holding = columns.Column.holding
+    patch.setattr(columns.Column, "holding", lambda column, dimension, _rows: holding(column, dimension, EVER))
 
 
 def fetched(patch: pytest.MonkeyPatch) -> None:
@@ -166,8 +166,8 @@ def fetched(patch: pytest.MonkeyPatch) -> None:
 
 @each(
     Mutation("the index finds later records", timeless, "the past reads otherwise now"),
-    Mutation("BM25 counts later records", counting("count"), "the past reads otherwise now"),
-    Mutation("BM25 counts later uses of a word", counting("holding"), "the past reads otherwise now"),
+    Mutation("the columns count later records", counted, "the past reads otherwise now"),
+    Mutation("BM25 counts later uses of a word", held, "the past reads otherwise now"),
     Mutation("records are fetched before their position", fetched, "the past reads otherwise now"),
 )
 async def test_another_past_is_caught(mutation: Mutation) -> None:

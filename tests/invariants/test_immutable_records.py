@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from qdrant_edge import FieldCondition, RangeFloat, UpdateOperation
+from qdrant_edge import FieldCondition, RangeFloat
 
 from infra.models import HashEmbedder
-from infra.qdrant import EdgeIndex, conditions, edge, points
+from infra.qdrant import EdgeIndex, columns, conditions, edge, points
 from infra.qdrant import reads as edge_reads
 from infra.qdrant.batch import Batch
 from schemas.memory import OPEN, ClosedRow, RecordRow, row_key
@@ -123,12 +123,11 @@ def written_over(patch: pytest.MonkeyPatch) -> None:
 
 
 def moved(patch: pytest.MonkeyPatch) -> None:
-    def markings(batch: Batch, fresh: set[str], held: dict[str, dict[str, Any]]) -> Iterator[UpdateOperation]:
+    def changes(batch: Batch, fresh: set[str], held: dict[str, dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
         for record_id in batch.marks.keys() - fresh:
-            content = held[record_id] | {"until": OPEN}
-            yield UpdateOperation.set_payload([record_id], batch.marks[record_id].changes(content))
+            yield record_id, batch.marks[record_id].changes(held[record_id] | {"until": OPEN})
 
-    patch.setattr(edge, "_markings", markings)
+    patch.setattr(edge, "_changes", changes)
 
 
 def closed_for_all_time(patch: pytest.MonkeyPatch) -> None:
@@ -146,12 +145,22 @@ def not_found_any_more(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(conditions, "_conditions", stricter)
 
 
+def not_searched_any_more(patch: pytest.MonkeyPatch) -> None:
+    allowed = columns.Column._allowed
+
+    def later(column: columns.Column, there: Any, _as_of: int, end: int, *, closed_too: bool) -> Any:
+        return allowed(column, there, OPEN - 1, end, closed_too=closed_too)
+
+    patch.setattr(columns.Column, "_allowed", later)
+
+
 @each(
     Mutation("memory replaces rows instead of ignoring", replaced, "a row of memory changed"),
     Mutation("the index writes over a record", written_over, "the past reads otherwise now"),
     Mutation("a later closing moves the first", moved, "the past reads otherwise now"),
     Mutation("a closing shows before its position", closed_for_all_time, "the past reads otherwise now"),
     Mutation("what is closed now is not found as of then", not_found_any_more, "the past reads otherwise now"),
+    Mutation("what is closed now is not searched as of then", not_searched_any_more, "the past reads otherwise now"),
 )
 async def test_a_change_is_caught(mutation: Mutation) -> None:
     with mutation.put_in():

@@ -21,6 +21,7 @@ from qdrant_edge import Filter as EdgeFilter
 from infra.models import HashEmbedder
 from infra.qdrant import EdgeIndex, batch, bm25, conditions, points
 from infra.qdrant import reads as edge_reads
+from infra.qdrant.shard import DENSE, SPARSE
 from schemas.recall import Question
 from schemas.space import Space
 from stages.commit import Commit
@@ -46,6 +47,7 @@ async def home_on_edge(wire: Callable[[Embedder, Index], Topology] = wired) -> A
     with quick_folder() as folder:
         embedder = HashEmbedder()
         index = EdgeIndex.open(folder / "index", generation=1, model=embedder.model, dimension=embedder.dimension)
+        index._reads.residents.worth = 0  # vectors in memory from the first question on
         yield RealHome(folder, index, embedder, wire)
         await index.close()
 
@@ -139,11 +141,10 @@ def without_space(patch: pytest.MonkeyPatch) -> None:
 
 
 def counted_together(patch: pytest.MonkeyPatch) -> None:
-    def entries(reads: edge_reads.Reads, _space: Space) -> list[Any]:
-        stored = reads.shard.all(EdgeFilter(must=[]), points.STATISTICS_FIELDS)
-        return [points.entry(point) for point in stored]
+    def of_all(reads: edge_reads.Reads, _space: Space) -> list[Any]:
+        return [points.stored(point) for point in reads.shard.all(EdgeFilter(must=[]), points.STORED_FIELDS, SPARSE)]
 
-    patch.setattr(edge_reads.Reads, "_entries", entries)
+    patch.setattr(edge_reads.Reads, "_stored", of_all)
 
 
 def words_together(patch: pytest.MonkeyPatch) -> None:
@@ -152,6 +153,15 @@ def words_together(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(bm25, "dimension", dimension)
     counted_together(patch)
+
+
+def held_together(patch: pytest.MonkeyPatch) -> None:
+    counted_together(patch)
+
+    def of_all(reads: edge_reads.Reads, _space: Space) -> dict[str, bytes | None]:
+        return {str(point.id): points.as_vector(point) for point in reads.shard.all(EdgeFilter(must=[]), [], DENSE)}
+
+    patch.setattr(edge_reads.Reads, "_vectors", of_all)
 
 
 def fetched_anywhere(patch: pytest.MonkeyPatch) -> None:
@@ -170,6 +180,7 @@ def believed(patch: pytest.MonkeyPatch) -> None:
     Mutation("a search without the space's filter", without_space, "a neighbour moves what is found by filter"),
     Mutation("BM25 counts the neighbour's records", counted_together, "a neighbour moves what is found by words"),
     Mutation("BM25 counts the neighbour's words", words_together, "a neighbour moves what is found by words"),
+    Mutation("one column for all spaces", held_together, "a neighbour moves what is found by sense"),
     Mutation("records are fetched by id alone", fetched_anywhere, "another's records can be fetched"),
     Mutation("a payload of another space is accepted", believed, "another's event came into memory"),
 )

@@ -27,10 +27,11 @@ WORDS = ("river", "stone", "cloud", "東京")
 spaces = count()
 
 
-@pytest.fixture(scope="module")
-def edge() -> Iterator[EdgeIndex]:
+@pytest.fixture(scope="module", params=[0, 10**9], ids=["vectors in memory", "asked of the engine"])
+def edge(request: pytest.FixtureRequest) -> Iterator[EdgeIndex]:
     with quick_folder() as folder:
         index = EdgeIndex.open(folder, generation=1, model="test", dimension=SIZE)
+        index._reads.residents.worth = request.param
         yield index
         asyncio.run(index.close())
 
@@ -117,6 +118,6 @@ async def _write_both(edge: EdgeIndex, plain: MemoryIndex, made: list[Committed]
     space, half = made[0].header.space, len(made) // 2
     for index in (edge, plain):
         await index.write(space, made[:half])
-        await index.lexical(Filter(space, 9, frozenset(KINDS)), [list(WORDS)], 1)  # statistics are in memory from here
+        await index.nearest(Filter(space, 9, frozenset(KINDS)), [bytes(SIZE)], 1)  # the space is in memory from here
         await index.write(space, made[half:])
         await index.write(space, made[:1])  # a repeat

@@ -1,0 +1,181 @@
+"""The spaces in use, held in memory beside the engine: word statistics, and exact searches that only kinds narrow.
+
+A space is read from the index when it is first asked for, its vectors when it was asked for what is near often enough
+for that to pay; from then on each write is added. Where this module has no answer, the engine has.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final
+
+from infra.qdrant import bm25
+from infra.qdrant.columns import Best, Column, Stored, Vectors
+from infra.qdrant.points import Facts, as_facts
+from infra.qdrant.ranking import Ranked
+from schemas.memory import RecordKind
+from schemas.space import Space
+from stages.ports import Filter
+
+POSTINGS: Final = 1_000_000
+"""Postings kept over all spaces (70,000 short records, about 50 MB): then the space longest unused goes."""
+
+VECTORS: Final = 128 * 2**20
+"""Bytes of vectors kept over all spaces (87,000 of 384 dimensions): then those of the space longest unused go."""
+
+WORTH: Final = 4
+"""Dense questions about a space until its vectors are read: 15 us each, so that a command which asks once does not."""
+
+
+@dataclass(slots=True)
+class Resident:
+    """A space in memory: a column for each kind, and the facts of matches by record id."""
+
+    columns: dict[RecordKind, Column] = field(default_factory=dict)
+    facts: dict[str, Facts | str] = field(default_factory=dict)
+    postings: int = 0
+    near: int = 0
+    dimension: int | None = None
+
+    @property
+    def vectors(self) -> int:
+        """Bytes of vectors."""
+        return sum(column.vectors.size for column in self.columns.values() if column.vectors)
+
+    def add(self, record: Stored) -> bool:
+        """Add a record; ``False`` if it does not come behind those of its kind."""
+        column = self.columns.get(record.kind)
+        if column is None:
+            column = self.columns[record.kind] = Column(vectors=Vectors(self.dimension) if self.dimension else None)
+        self.postings += len(record.weights) + 1
+        self.facts[record.id] = record.brief
+        return column.add(record)
+
+    def close(self, record_id: str, until: int) -> None:
+        """Note that a record was closed."""
+        any(column.close(record_id, until) for column in self.columns.values())
+
+    def known(self, record_id: str) -> Facts:
+        """Return the facts of a match."""
+        facts = self.facts[record_id]
+        if isinstance(facts, str):
+            facts = self.facts[record_id] = as_facts(facts)
+        return facts
+
+    def values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
+        """Return the BM25 query values of tokens; the corpus is the records of these kinds as of then, closed too."""
+        counted = [(column, column.count(where.as_of)) for column in self._of(where)]
+
+        def holding(dimension: int) -> int:
+            return sum(column.holding(dimension, rows) for column, rows in counted)
+
+        return bm25.query(where.space, tokens, sum(rows for _, rows in counted), holding)
+
+    def worded(self, where: Filter, values: Mapping[int, int], limit: int) -> Ranked:
+        """Rank by BM25."""
+        found = [column.worded(values, where.as_of, limit, closed_too=where.closed_too) for column in self._of(where)]
+        return _merged(found, limit)
+
+    def nearest(self, where: Filter, vector: bytes, limit: int) -> Ranked:
+        """Rank by dot product; only where the vectors are in memory."""
+        found = [column.near(vector, where.as_of, limit, closed_too=where.closed_too) for column in self._of(where)]
+        return _merged(found, limit)
+
+    def _of(self, where: Filter) -> list[Column]:
+        return [column for kind, column in self.columns.items() if kind in where.kinds]
+
+    def take(self, vectors: Mapping[str, bytes], dimension: int) -> None:
+        """Hold the vectors of all records from now on."""
+        self.dimension = dimension
+        for column in self.columns.values():
+            column.vectors = Vectors(dimension)
+            for row, record_id in enumerate(column.ids):
+                column.vectors.put(row, vectors.get(record_id))
+
+    def drop(self) -> None:
+        """Hold the vectors no longer."""
+        self.dimension, self.near = None, 0
+        for column in self.columns.values():
+            column.vectors = None
+
+
+def _merged(found: Sequence[Best], limit: int) -> Ranked:
+    best = found[0] if len(found) == 1 else sorted(one for run in found for one in run)[:limit]
+    return [(record_id, -score) for score, record_id in best]
+
+
+def only_kinds(where: Filter) -> bool:
+    """Whether a filter narrows by nothing that the columns do not know."""
+    return all(
+        narrowed is None
+        for narrowed in (where.owners, where.turn_ids, where.branches, where.key_attribute, where.key_subject)
+    )
+
+
+@dataclass(slots=True)
+class Residents:
+    """The spaces in memory; ``load`` reads a space from the index, ``load_vectors`` its vectors by record id."""
+
+    load: Callable[[Space], Iterable[Stored]]
+    load_vectors: Callable[[Space], Mapping[str, bytes]]
+    dimension: int
+    worth: int = WORTH
+    _spaces: OrderedDict[Space, Resident] = field(default_factory=OrderedDict)
+    _postings: int = 0
+    _vectors: int = 0
+
+    def of(self, space: Space) -> Resident:
+        """Return a space, complete with all that was added."""
+        if space not in self._spaces:
+            self._spaces[space] = Resident()
+            self.add(space, self.load(space), {})
+            self._evict()
+        self._spaces.move_to_end(space)
+        return self._spaces[space]
+
+    def with_vectors(self, space: Space) -> Resident | None:
+        """Return a space with its vectors, if it has been asked for often enough and they are not too many."""
+        resident = self.of(space)
+        resident.near += 1
+        if resident.dimension is None:
+            if resident.near <= self.worth or len(resident.facts) * self.dimension * 4 > VECTORS:
+                return None
+            resident.take(self.load_vectors(space), self.dimension)
+            self._vectors += resident.vectors
+            self._evict()
+        return resident
+
+    def add(self, space: Space, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
+        """Add new records and closings, if the space is in memory; else it will be read with them."""
+        resident = self._spaces.get(space)
+        if resident is None:
+            return
+        self._count(resident, -1)
+        in_order = [resident.add(record) for record in sorted(records, key=attrgetter("since"))]
+        self._count(resident, 1)
+        if not all(in_order):
+            self.forget(space)
+        for record_id, until in closed.items():
+            resident.close(record_id, until)
+
+    def forget(self, space: Space) -> None:
+        """Drop a space that may not match the index any more; it is read again."""
+        if resident := self._spaces.pop(space, None):
+            self._count(resident, -1)
+
+    def _count(self, resident: Resident, sign: int) -> None:
+        self._postings += sign * resident.postings
+        self._vectors += sign * resident.vectors
+
+    def _evict(self) -> None:
+        """Let go of what is too much; what was used last stays."""
+        while self._postings > POSTINGS and len(self._spaces) > 1:
+            self.forget(next(iter(self._spaces)))
+        for resident in self._spaces.values():
+            if self._vectors <= VECTORS:
+                return
+            self._vectors -= resident.vectors
+            resident.drop()

@@ -1,0 +1,165 @@
+"""What is held in memory of a space: read once, grown by writes, let go where it is too much, never another answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from infra.qdrant import residents as module
+from infra.qdrant.columns import Column, Stored
+from infra.qdrant.residents import Resident, Residents
+from schemas.memory import OPEN, RecordKind
+from schemas.space import Space
+from stages.ports import Filter
+
+A, B, C = Space("acme/a"), Space("acme/b"), Space("acme/c")
+SIZE = 2
+KINDS = frozenset({RecordKind.TURN, RecordKind.WINDOW})
+
+
+def stored(number: int, since: int, x: int = 1, kind: RecordKind = RecordKind.TURN) -> Stored:
+    brief = f'["{kind}","t{number}",{since},null,null,null,null]'
+    return Stored(f"id-{number:03d}", kind, since, OPEN, {7: 64, number: 3}, brief, bytes([x, 0]))
+
+
+@dataclass
+class Shelf:
+    """Stands for the index: gives what it holds, and counts how often it was asked."""
+
+    held: dict[Space, list[Stored]] = field(default_factory=dict)
+    read: Counter[str] = field(default_factory=Counter)
+
+    def load(self, space: Space) -> list[Stored]:
+        self.read[space] += 1
+        return [one._replace(vector=None) for one in self.held.get(space, [])]
+
+    def vectors(self, space: Space) -> dict[str, bytes]:
+        self.read[f"vectors of {space}"] += 1
+        return {one.id: one.vector for one in self.held.get(space, []) if one.vector is not None}
+
+    def residents(self, worth: int = 0) -> Residents:
+        return Residents(self.load, self.vectors, SIZE, worth)
+
+    def write(self, residents: Residents, space: Space, *records: Stored) -> None:
+        self.held.setdefault(space, []).extend(records)
+        residents.add(space, records, {})
+
+
+def where(space: Space, as_of: int = 99, *, closed_too: bool = False) -> Filter:
+    return Filter(space, as_of, KINDS, closed_too=closed_too)
+
+
+def near(residents: Residents, asked: Filter, limit: int = 9) -> list[str]:
+    resident = residents.with_vectors(asked.space)
+    assert resident is not None, "the vectors are not in memory"
+    return [record_id for record_id, _ in resident.nearest(asked, bytes([1, 0]), limit)]
+
+
+def numbered(numbers: Iterable[int]) -> list[str]:
+    return [f"id-{number:03d}" for number in numbers]
+
+
+def test_a_space_is_read_once_and_grows_with_what_is_written() -> None:
+    shelf = Shelf({A: [stored(2, 5, 9), stored(1, 3, 4)]})  # the index gives them in any order
+    residents = shelf.residents()
+    assert near(residents, where(A)) == numbered([2, 1])
+    shelf.write(residents, A, stored(4, 7, 8), stored(3, 6, 7, RecordKind.WINDOW))
+    assert near(residents, where(A)) == numbered([2, 4, 3, 1])
+    assert near(residents, where(A, as_of=6)) == numbered([2, 3, 1])
+    assert shelf.read == {A: 1, f"vectors of {A}": 1}
+
+
+def test_vectors_are_read_when_asked_for_often_enough() -> None:
+    residents = Shelf({A: [stored(1, 1)]}).residents(worth=2)
+    assert [residents.with_vectors(A) is None for _ in range(4)] == [True, True, False, False]
+
+
+def test_many_rows_keep_their_vectors() -> None:
+    shelf = Shelf({A: []})
+    residents = shelf.residents()
+    assert near(residents, where(A)) == []
+    shelf.write(residents, A, *(stored(n, n, 100 - n) for n in range(90)))
+    assert near(residents, where(A), 90) == numbered(range(90))
+
+
+def test_ties_are_cut_by_id() -> None:
+    residents = Shelf({A: [stored(n, n, 2 if n % 2 else 1) for n in range(40)]}).residents()
+    assert near(residents, where(A), 23) == numbered([*range(1, 40, 2), 0, 2, 4])
+
+
+def test_a_closed_record_is_found_as_of_before() -> None:
+    residents = Shelf({A: [stored(1, 1), stored(2, 2, kind=RecordKind.WINDOW)]}).residents()
+    residents.of(A)
+    residents.add(A, [], {"id-002": 5})
+    assert near(residents, where(A, as_of=4)) == numbered([1, 2])
+    assert near(residents, where(A, as_of=5)) == numbered([1])
+    assert near(residents, where(A, as_of=5, closed_too=True)) == numbered([1, 2])
+    [found] = [column.worded({7: 64}, 5, 9, closed_too=False) for column in [residents.of(A).columns[RecordKind.TURN]]]
+    assert found == [(-1000, "id-001")]
+
+
+def test_a_record_without_a_vector_is_found_by_words_only() -> None:
+    residents = Shelf({A: [stored(1, 1)._replace(vector=None), stored(2, 2)]}).residents()
+    assert near(residents, where(A)) == numbered([2])
+    words = residents.of(A).worded(where(A), {7: 64}, 9)
+    assert words == [("id-001", 1000), ("id-002", 1000)]
+
+
+def test_a_record_out_of_order_lets_the_space_be_read_again() -> None:
+    shelf = Shelf({A: [stored(1, 8)]})
+    residents = shelf.residents()
+    assert near(residents, where(A)) == numbered([1])
+    shelf.write(residents, A, stored(2, 3))
+    assert near(residents, where(A)) == numbered([1, 2])
+    assert shelf.read[A] == 2
+
+
+def test_the_space_longest_unused_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "POSTINGS", 8)  # a record counts three
+    shelf = Shelf({space: [stored(1, 1)] for space in (A, B, C)})
+    residents = shelf.residents()
+    for space in (A, B, A, C, A, B):
+        assert near(residents, where(space)) == numbered([1])
+    assert [shelf.read[space] for space in (A, B, C)] == [1, 2, 1]
+
+
+def test_too_many_vectors_are_let_go_and_the_words_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf({space: [stored(1, 1)] for space in (A, B)})
+    one = Resident(dimension=SIZE)
+    one.add(stored(1, 1))
+    monkeypatch.setattr(module, "VECTORS", one.vectors)
+    residents = shelf.residents()
+    for space in (A, B, A):
+        assert near(residents, where(space)) == numbered([1])
+    assert shelf.read == {A: 1, B: 1, f"vectors of {A}": 2, f"vectors of {B}": 1}
+    shelf.write(residents, A, *(stored(n, n) for n in range(2, 60)))
+    residents.with_vectors(B)
+    assert residents.with_vectors(A) is None, "a space above the limit stays with the engine"
+
+
+def test_what_is_held_is_counted_exactly() -> None:
+    shelf = Shelf({space: [stored(1, 1)] for space in (A, B)})
+    residents = shelf.residents()
+    for space in (A, B):
+        near(residents, where(space))
+    shelf.write(residents, A, *(stored(n, n) for n in range(2, 60)))
+    residents.forget(A)
+    assert residents._vectors == residents.of(B).vectors
+    residents.forget(B)
+    assert (residents._vectors, residents._postings) == (0, 0)
+
+
+def test_only_kinds_are_answered_from_memory() -> None:
+    asked = where(A)
+    assert module.only_kinds(asked)
+    narrowed = {"owners": frozenset({"mia"}), "turn_ids": frozenset({"t"}), "branches": frozenset({1})}
+    for name, value in {**narrowed, "key_attribute": "diet", "key_subject": "Rex"}.items():
+        assert not module.only_kinds(replace(asked, **{name: value}))  # type: ignore[arg-type]  # by name
+
+
+def test_an_empty_column_answers_nothing() -> None:
+    assert Column().worded({1: 64}, 9, 9, closed_too=False) == []
+    assert Column().near(bytes(SIZE), 9, 9, closed_too=False) == []
