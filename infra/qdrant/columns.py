@@ -1,4 +1,4 @@
-"""The records of one kind of a space as columns in memory, searched exactly: scores in whole numbers, ties by id.
+"""The records of one kind of a space as columns in memory, read exactly: scores in whole numbers, ties by id.
 
 A search of 10,000 records takes about a millisecond here, and one of 700 some 50 us; the engine takes 5 ms and 0.5 ms,
 and more where thousands tie, since it must then be asked again for more. All arithmetic is exact (see ``bm25`` and
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Final, NamedTuple
@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from infra.qdrant.bm25 import GRID
 from schemas.memory import OPEN, RecordKind
 
-Numbers = NDArray[np.int64]
-Rows = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Scores = NDArray[np.int64] | NDArray[np.float32]
 Best = list[tuple[int, str]]
 """(-score, id), in order: the best first."""
 
 _WEIGHT_BITS: Final = 7
 """A posting is row << 7 | weight: weights are at most 122, and 2^25 rows are far more than a process holds."""
+
+_SPARSE: Final = 4
+"""Where fewer than one row in so many is wanted, their vectors are gathered; else all are multiplied."""
 
 _WEIGHT: Final = (1 << _WEIGHT_BITS) - 1
 
@@ -38,6 +41,7 @@ class Stored(NamedTuple):
     kind: RecordKind
     since: int
     until: int
+    tags: Collection[str]
     weights: Mapping[int, int]
     brief: str
     vector: bytes | None = None
@@ -48,13 +52,13 @@ class Vectors:
     """Int8 vectors as floats, a row for each record; room for more is made by halves."""
 
     dimension: int
-    there: Rows = field(init=False)
+    _there: NDArray[np.bool_] = field(init=False)
     _rows: NDArray[np.float32] = field(init=False)
     _all: bool = True
 
     def __post_init__(self) -> None:
         """Begin without a row."""
-        self.there = np.zeros(0, dtype=np.bool_)
+        self._there = np.zeros(0, dtype=np.bool_)
         self._rows = np.empty((0, self.dimension), dtype=np.float32)
 
     @property
@@ -67,17 +71,25 @@ class Vectors:
         if row >= len(self._rows):
             more = row + 8 + row // 2
             self._rows = np.concatenate([self._rows, np.zeros((more - row, self.dimension), dtype=np.float32)])
-            self.there = np.concatenate([self.there, np.zeros(len(self._rows) - len(self.there), dtype=np.bool_)])
-        self.there[row] = vector is not None
+            self._there = np.concatenate([self._there, np.zeros(len(self._rows) - len(self._there), dtype=np.bool_)])
+        self._there[row] = vector is not None
         self._all &= vector is not None
         if vector is not None:
             self._rows[row] = np.frombuffer(vector, dtype=np.int8)
 
-    def dots(self, vector: bytes, end: int) -> tuple[NDArray[np.float32], Rows | None]:
-        """Return the dot product of each of the first ``end`` rows, whole though floats, and which have a vector."""
+    def dots(self, vector: bytes, rows: Rows, end: int) -> tuple[Rows, Scores]:
+        """Return those of ``rows``, all below ``end``, that have a vector, and their dot products: whole floats."""
         asked = np.frombuffer(vector, dtype=np.int8).astype(np.float32)
-        # not BLAS: its threads wait for each other, 8 ms on a busy machine; memory sets the pace, so one is as fast
-        return np.einsum("ij,j->i", self._rows[:end], asked), None if self._all else self.there[:end]
+        rows = rows if self._all else rows[self._there[rows]]
+        if len(rows) < end // _SPARSE:
+            return rows, _products(self._rows[rows], asked)
+        return rows, _products(self._rows[:end], asked)[rows]
+
+
+def _products(vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> Scores:
+    # not BLAS: its threads wait for each other, 8 ms on a busy machine; memory sets the pace, so one is as fast
+    products: NDArray[np.float32] = np.einsum("ij,j->i", vectors, asked)
+    return products
 
 
 @dataclass(slots=True)
@@ -89,6 +101,7 @@ class Column:
     _since: array[int] = field(default_factory=lambda: array("q"))
     _until: array[int] = field(default_factory=lambda: array("q"))
     _postings: dict[int, array[int]] = field(default_factory=dict)
+    _tagged: dict[str, array[int]] = field(default_factory=dict)
     _closed: int = 0
 
     def add(self, record: Stored) -> bool:
@@ -102,6 +115,8 @@ class Column:
         self._closed += record.until != OPEN
         for dimension, weight in record.weights.items():
             self._postings.setdefault(dimension, array("I")).append(row << _WEIGHT_BITS | weight)
+        for tag in record.tags:
+            self._tagged.setdefault(tag, array("I")).append(row)
         if self.vectors is not None:
             self.vectors.put(row, record.vector)
         return True
@@ -123,45 +138,54 @@ class Column:
         postings = self._postings.get(dimension)
         return bisect_right(postings, rows << _WEIGHT_BITS) if postings else 0
 
-    def near(self, vector: bytes, as_of: int, limit: int, *, closed_too: bool) -> Best:
-        """Return the ``limit`` records of greatest dot product; none if the vectors are not in memory."""
+    def selected(self, as_of: int, narrowed: Sequence[Sequence[str]], *, closed_too: bool) -> Rows:
+        """Return the rows, in order, that are there as of a position and bear a tag of each of ``narrowed``."""
         end = self.count(as_of)
-        if self.vectors is None or not end:
-            return []
-        scores, there = self.vectors.dots(vector, end)
-        return self._best(scores, self._allowed(there, as_of, end, closed_too=closed_too), limit)
+        rows = np.arange(end)
+        for tags in narrowed:
+            bearing = self._bearing(tags)
+            rows = bearing[bearing < end] if len(rows) == end else np.intersect1d(rows, bearing, assume_unique=True)
+        if closed_too or not self._closed:
+            return rows
+        return rows[np.frombuffer(self._until, dtype=np.int64)[rows] > as_of]
 
-    def worded(self, values: Mapping[int, int], as_of: int, limit: int, *, closed_too: bool) -> Best:
-        """Return the ``limit`` best records by BM25 for these query values, scores in thousandths."""
-        end = self.count(as_of)
-        runs = [
-            (self._postings[dimension], value) for dimension, value in values.items() if dimension in self._postings
-        ]
-        if not runs or not end:
+    def _bearing(self, tags: Sequence[str]) -> Rows:
+        runs = [np.frombuffer(self._tagged[tag], dtype=np.uint32) for tag in tags if tag in self._tagged]
+        return np.unique(np.concatenate(runs)).astype(np.intp) if runs else np.arange(0)
+
+    def near(self, vector: bytes, rows: Rows, as_of: int, limit: int) -> Best:
+        """Return the ``limit`` of ``rows`` of greatest dot product; none if the vectors are not in memory."""
+        if self.vectors is None or not len(rows):
+            return []
+        return self._best(*self.vectors.dots(vector, rows, self.count(as_of)), limit)
+
+    def worded(self, values: Mapping[int, int], rows: Rows, as_of: int, limit: int) -> Best:
+        """Return the ``limit`` best of ``rows`` by BM25 for these query values, scores in thousandths."""
+        end, held = self.count(as_of), self._postings
+        runs = [(held[dimension], value) for dimension, value in values.items() if dimension in held]
+        if not runs or not len(rows):
             return []
         packed = np.concatenate([np.frombuffer(postings, dtype=np.uint32) for postings, _ in runs])
         factors = np.repeat([value for _, value in runs], [len(postings) for postings, _ in runs])
-        sums = np.bincount(packed >> _WEIGHT_BITS, (packed & _WEIGHT) * factors, minlength=end)[:end]
-        scores = (sums.astype(np.int64) * 1000 + GRID * GRID // 2) // (GRID * GRID)
-        return self._best(scores, self._allowed(sums > 0, as_of, end, closed_too=closed_too), limit)
+        sums = np.bincount(packed >> _WEIGHT_BITS, (packed & _WEIGHT) * factors, minlength=end).astype(np.int64)[rows]
+        holding = sums > 0
+        return self._best(rows[holding], (sums[holding] * 1000 + GRID * GRID // 2) // (GRID * GRID), limit)
 
-    def _allowed(self, there: Rows | None, as_of: int, end: int, *, closed_too: bool) -> Rows | None:
-        if closed_too or not self._closed:
-            return there
-        still_open = np.frombuffer(self._until, dtype=np.int64)[:end] > as_of
-        return still_open if there is None else there & still_open
+    def newest(self, rows: Rows, limit: int) -> Best:
+        """Return (-since, id) of the newest ``limit`` of ``rows``, in order."""
+        since = np.frombuffer(self._since, dtype=np.int64)[rows]
+        first = np.searchsorted(since, since[-limit]) if len(rows) > limit else 0
+        return self._ordered(rows[first:], since[first:])[:limit]
 
-    def _best(self, scores: Numbers | NDArray[np.float32], allowed: Rows | None, limit: int) -> Best:
-        rows = np.arange(len(scores)) if allowed is None else np.flatnonzero(allowed)
-        values = scores[rows]
+    def _best(self, rows: Rows, scores: Scores, limit: int) -> Best:
         if len(rows) <= limit:
-            return self._ordered(rows, values)
-        least = np.partition(values, len(values) - limit)[len(values) - limit]
-        above = values > least
-        best = self._ordered(rows[above], values[above])
-        tied = (self.ids[row] for row in rows[values == least].tolist())
+            return self._ordered(rows, scores)
+        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        above = scores > least
+        best = self._ordered(rows[above], scores[above])
+        tied = (self.ids[row] for row in rows[scores == least].tolist())
         return best + [(-int(least), record_id) for record_id in nsmallest(limit - len(best), tied)]
 
-    def _ordered(self, rows: NDArray[np.intp], values: Numbers | NDArray[np.float32]) -> Best:
+    def _ordered(self, rows: Rows, scores: Scores) -> Best:
         ids = self.ids
-        return sorted(zip((-values).astype(np.int64).tolist(), [ids[row] for row in rows.tolist()], strict=True))
+        return sorted(zip((-scores).astype(np.int64).tolist(), [ids[row] for row in rows.tolist()], strict=True))

@@ -21,8 +21,8 @@ def _in_space(space: Space) -> FieldCondition:
     return FieldCondition("space", match=MatchValue(str(space)))
 
 
-def _one_of(name: str, values: Iterable[object]) -> FieldCondition:
-    return FieldCondition("tags", match=MatchAny(sorted(tag(name, value) for value in values)))
+def _tags(name: str, values: Iterable[object]) -> list[str]:
+    return sorted(tag(name, value) for value in values)
 
 
 def selects_nothing(where: Filter) -> bool:
@@ -38,13 +38,19 @@ def condition(where: Filter) -> EdgeFilter:
 
 def _conditions(where: Filter) -> Iterator[FieldCondition]:
     yield _in_space(where.space)
-    yield _one_of("kind", (kind.value for kind in where.kinds))
+    yield FieldCondition("tags", match=MatchAny(_tags("kind", (kind.value for kind in where.kinds))))
     yield FieldCondition("since", range=RangeFloat(lte=where.as_of))
     if not where.closed_too:
         yield FieldCondition("until", range=RangeFloat(gt=where.as_of))
-    for name, values in (("owner", where.owners), ("turn", where.turn_ids), ("branch", where.branches)):
+    for tags in narrowings(where):
+        yield FieldCondition("tags", match=MatchAny(tags))
+
+
+def narrowings(where: Filter) -> Iterator[list[str]]:
+    """Yield the tags of each field that narrows a filter beyond its kinds: a record must bear one of them."""
+    for name, values in (("turn", where.turn_ids), ("owner", where.owners), ("branch", where.branches)):
         if values is not None:
-            yield _one_of(name, values)
+            yield _tags(name, values)
     for name, value in (("attribute", where.key_attribute), ("subject", where.key_subject)):
         if value is not None:
-            yield _one_of(name, (value,))
+            yield _tags(name, (value,))

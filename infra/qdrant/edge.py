@@ -12,7 +12,7 @@ from qdrant_edge import Point, UpdateOperation
 from infra.qdrant.batch import Batch, Mark, collect
 from infra.qdrant.columns import Stored
 from infra.qdrant.folder import Manifest, check, claim, release
-from infra.qdrant.points import payload, point, sparse
+from infra.qdrant.points import as_stored, payload, point, sparse
 from infra.qdrant.reads import Reads
 from infra.qdrant.room import room_to_open, room_to_write
 from infra.qdrant.shard import Shard
@@ -199,7 +199,7 @@ def _point(row: RecordRow, batch: Batch, new: list[Stored]) -> Point:
     content |= batch.marks.get(row.id, Mark()).changes(content)
     weighed = sparse(row)
     vector = batch.vectors.get(row.id)
-    new.append(Stored(row.id, row.kind, row.since, content["until"], weighed, content["brief"], vector))
+    new.append(as_stored(row.id, content, weighed, vector))
     return point(row, vector, weighed, content)
 
 

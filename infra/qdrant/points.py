@@ -33,6 +33,7 @@ _FACTS: Codec[Facts] = codec(Facts)
 
 MARK_FIELDS: Final = ["until", "successor", "changed", "left"]
 FOUND_FIELDS: Final = ["body", *MARK_FIELDS]
+_KIND: Final = "kind "
 STATISTICS_FIELDS: Final = ["tags", "since"]
 STORED_FIELDS: Final = [*STATISTICS_FIELDS, "until", "brief"]
 
@@ -102,7 +103,14 @@ def stored(read: Record) -> Stored:
     weighed = read.vector.get(SPARSE) if isinstance(read.vector, dict) else None
     pairs = zip(weighed.indices, weighed.values, strict=True) if isinstance(weighed, SparseVector) else ()
     weights = {dimension: round(value) for dimension, value in pairs}
-    return Stored(str(read.id), _kind(content), content["since"], content["until"], weights, content["brief"])
+    return as_stored(str(read.id), content, weights)
+
+
+def as_stored(record_id: str, content: Payload, weights: Mapping[int, int], vector: bytes | None = None) -> Stored:
+    """Return what the columns hold of a record, from its payload; the tag of its kind goes without saying."""
+    tags = [one for one in content["tags"] if not one.startswith(_KIND)]
+    kind = _kind(content)
+    return Stored(record_id, kind, content["since"], content["until"], tags, weights, content["brief"], vector)
 
 
 def as_vector(read: Record) -> bytes | None:
@@ -117,7 +125,7 @@ def counted(content: Payload, dimensions: Collection[int]) -> Entry:
 
 
 def _kind(content: Payload) -> RecordKind:
-    return RecordKind(next(t for t in content["tags"] if t.startswith("kind "))[5:])
+    return RecordKind(next(one for one in content["tags"] if one.startswith(_KIND)).removeprefix(_KIND))
 
 
 def facts(content: Payload) -> Facts:

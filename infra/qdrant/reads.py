@@ -1,14 +1,12 @@
-"""Exact reads of the shard: ranked in whole numbers, ties cut by id after fetching past them."""
+"""Exact reads: ranked in memory where the space is there, else by the engine; bodies come from the shard."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from qdrant_edge import Query, SparseVector
+from qdrant_edge import Query
 
-from infra.qdrant import ranking
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import condition, of_space, selects_nothing
@@ -25,20 +23,13 @@ from infra.qdrant.points import (
     parsed,
     stored,
 )
-from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, by_words
-from infra.qdrant.residents import Residents, only_kinds
+from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, cut
+from infra.qdrant.residents import Residents
 from infra.qdrant.shard import DENSE, SPARSE, Shard
 from schemas.memory import RecordRow
 from schemas.space import Space
+from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
-
-_FEW: Final = 16
-_ANSWERS: Final = 256
-"""So many answers to "which are the newest?" are kept until the next write, if short: every recall asks for a turn."""
-
-_cut = ranking.cut
-_number = ranking.number
-_name = ranking.name
 
 
 @dataclass
@@ -49,7 +40,6 @@ class Reads:
     dimension: int
     residents: Residents = field(init=False)
     _kept: dict[str, tuple[RecordRow, Payload]] = field(default_factory=dict)
-    _newest: dict[tuple[Filter, int], Ranked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Let the spaces in memory be read from the shard."""
@@ -64,59 +54,49 @@ class Reads:
 
     def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
         """Rank by dot product, for each vector."""
-        if limit > 0 and only_kinds(where) and (resident := self._in_use().with_vectors(where.space)):
-            return [resident.nearest(where, vector, limit) for vector in vectors]
-        return self._ranked(where, [Query.Nearest(floats(vector), DENSE) for vector in vectors], limit, by_dot)
-
-    def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
-        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
-        resident = self._in_use().of(where.space)
-        asked = [resident.values(where, tokens) for tokens in queries]
-        if limit > 0 and only_kinds(where):
-            return [resident.worded(where, values, limit) for values in asked]
-        wanted = [Query.Nearest(SparseVector(list(v), [float(x) for x in v.values()]), SPARSE) for v in asked if v]
-        ranked = iter(self._ranked(where, wanted, limit, by_words))
-        return [next(ranked) if values else [] for values in asked]
-
-    def _in_use(self) -> Residents:
-        self.shard.must_be_open()
-        return self.residents
-
-    def _ranked(
-        self, where: Filter, queries: Sequence[Query], limit: int, integer: Callable[[float], int]
-    ) -> list[Ranked]:
         if limit < 1 or selects_nothing(where):
-            return [[] for _ in queries]
+            return [[] for _ in vectors]
+        if resident := self._in_use().with_vectors(where.space):
+            return [resident.nearest(where, vector, limit) for vector in vectors]
+        ranked = self._asked([Query.Nearest(floats(vector), DENSE) for vector in vectors], where, limit)
+        self._must_be_of(where.space, ranked)
+        return ranked
+
+    def _must_be_of(self, space: Space, ranked: Sequence[Ranked]) -> None:
+        """Refuse an answer that shows another space's record, whatever the engine makes of its filter."""
+        own = self.residents.of(space).facts
+        for record_id in (record_id for hits in ranked for record_id, _ in hits if record_id not in own):
+            msg = f"{space}: the index answers with record {record_id}, which is none of the space's"
+            raise Unavailable(msg)
+
+    def _asked(self, queries: Sequence[Query], where: Filter, limit: int) -> list[Ranked]:
+        """Ask the engine, past all that may tie at the cut."""
         ranked: dict[int, Ranked] = {}
         asked = limit + SLACK
         while open_ := [number for number in range(len(queries)) if number not in ranked]:
             results = self.shard.query(condition(where), [queries[number] for number in open_], asked)
             for number, points in zip(open_, results, strict=True):
-                if (cut := _cut(points, asked, limit, integer)) is not None:
-                    ranked[number] = cut
+                if (best := cut(points, asked, limit, by_dot)) is not None:
+                    ranked[number] = best
             asked *= MORE
         return [ranked[number] for number in range(len(queries))]
+
+    def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
+        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+        if limit < 1 or selects_nothing(where):
+            return [[] for _ in queries]
+        resident = self._in_use().of(where.space)
+        return [resident.worded(where, resident.values(where, tokens), limit) for tokens in queries]
 
     def newest(self, where: Filter, limit: int) -> Ranked:
         """Return the newest records with score 0, ordered by (-since, id)."""
         if limit < 1 or selects_nothing(where):
             return []
-        self.shard.must_be_open()
-        if (where, limit) not in self._newest:
-            kept = {(where, limit): self._read_newest(where, limit)}
-            if limit > _FEW:
-                return kept[where, limit]
-            keep(self._newest, kept, _ANSWERS)
-        return self._newest[where, limit]
+        return self._in_use().of(where.space).newest(where, limit)
 
-    def _read_newest(self, where: Filter, limit: int) -> Ranked:
-        asked = limit + SLACK
-        while True:
-            points = self.shard.newest(condition(where), asked)
-            order = sorted([(-int(point.order_value or 0), _number(point)) for point in points])
-            if len(points) < asked or order[-1][0] != order[limit - 1][0]:
-                return [(_name(number), 0) for _, number in order[:limit]]
-            asked *= MORE
+    def _in_use(self) -> Residents:
+        self.shard.must_be_open()
+        return self.residents
 
     def found(self, ranked: Sequence[Ranked], as_of: int) -> list[list[Found]]:
         """Return the records of ranked ids with what had happened to them; each is read once."""
@@ -147,7 +127,6 @@ class Reads:
         return [match(record_id, known(record_id), score) for record_id, score in ranked]
 
     def written(self, ids: Iterable[str]) -> None:
-        """Forget what is kept of records that are written (again) or marked, and which records are the newest."""
-        self._newest.clear()
+        """Forget what is kept of records that are written (again) or marked."""
         for record_id in ids:
             self._kept.pop(record_id, None)

@@ -1,7 +1,7 @@
-"""The spaces in use, held in memory beside the engine: word statistics, and exact searches that only kinds narrow.
+"""The spaces in use, held in memory beside the engine: who searches there does not ask it.
 
 A space is read from the index when it is first asked for, its vectors when it was asked for what is near often enough
-for that to pay; from then on each write is added. Where this module has no answer, the engine has.
+for that to pay; from then on each write is added. Until then, and in a space with too many, the engine is asked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from operator import attrgetter
 from typing import Final
 
 from infra.qdrant import bm25
-from infra.qdrant.columns import Best, Column, Stored, Vectors
+from infra.qdrant.columns import Best, Column, Rows, Stored, Vectors
+from infra.qdrant.conditions import narrowings
 from infra.qdrant.points import Facts, as_facts
 from infra.qdrant.ranking import Ranked
 from schemas.memory import RecordKind
@@ -76,13 +77,21 @@ class Resident:
 
     def worded(self, where: Filter, values: Mapping[int, int], limit: int) -> Ranked:
         """Rank by BM25."""
-        found = [column.worded(values, where.as_of, limit, closed_too=where.closed_too) for column in self._of(where)]
-        return _merged(found, limit)
+        return _merged([c.worded(values, rows, where.as_of, limit) for c, rows in self._selected(where)], limit)
 
     def nearest(self, where: Filter, vector: bytes, limit: int) -> Ranked:
         """Rank by dot product; only where the vectors are in memory."""
-        found = [column.near(vector, where.as_of, limit, closed_too=where.closed_too) for column in self._of(where)]
-        return _merged(found, limit)
+        return _merged([c.near(vector, rows, where.as_of, limit) for c, rows in self._selected(where)], limit)
+
+    def newest(self, where: Filter, limit: int) -> Ranked:
+        """Return the newest records with score 0, ordered by (-since, id)."""
+        newest = _merged([column.newest(rows, limit) for column, rows in self._selected(where)], limit)
+        return [(record_id, 0) for record_id, _ in newest]
+
+    def _selected(self, where: Filter) -> list[tuple[Column, Rows]]:
+        narrowed = list(narrowings(where))
+        selected = ((one, one.selected(where.as_of, narrowed, closed_too=where.closed_too)) for one in self._of(where))
+        return [(column, rows) for column, rows in selected if len(rows)]
 
     def _of(self, where: Filter) -> list[Column]:
         return [column for kind, column in self.columns.items() if kind in where.kinds]
@@ -107,14 +116,6 @@ def _merged(found: Sequence[Best], limit: int) -> Ranked:
     return [(record_id, -score) for score, record_id in best]
 
 
-def only_kinds(where: Filter) -> bool:
-    """Whether a filter narrows by nothing that the columns do not know."""
-    return all(
-        narrowed is None
-        for narrowed in (where.owners, where.turn_ids, where.branches, where.key_attribute, where.key_subject)
-    )
-
-
 @dataclass(slots=True)
 class Residents:
     """The spaces in memory; ``load`` reads a space from the index, ``load_vectors`` its vectors by record id."""
@@ -122,7 +123,6 @@ class Residents:
     load: Callable[[Space], Iterable[Stored]]
     load_vectors: Callable[[Space], Mapping[str, bytes]]
     dimension: int
-    worth: int = WORTH
     _spaces: OrderedDict[Space, Resident] = field(default_factory=OrderedDict)
     _postings: int = 0
     _vectors: int = 0
@@ -141,7 +141,7 @@ class Residents:
         resident = self.of(space)
         resident.near += 1
         if resident.dimension is None:
-            if resident.near <= self.worth or len(resident.facts) * self.dimension * 4 > VECTORS:
+            if resident.near <= WORTH or len(resident.facts) * self.dimension * 4 > VECTORS:
                 return None
             resident.take(self.load_vectors(space), self.dimension)
             self._vectors += resident.vectors

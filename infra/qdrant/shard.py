@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from qdrant_edge import (
-    Direction,
     Distance,
     EdgeConfig,
     EdgeShard,
@@ -23,7 +22,6 @@ from qdrant_edge import (
     HnswIndexConfig,
     IntegerIndexParams,
     KeywordIndexParams,
-    OrderBy,
     Query,
     QueryBatchRequest,
     QueryRequest,
@@ -86,12 +84,6 @@ class Shard:
         exact = SearchParams(exact=True)
         requests = [QueryRequest(limit=limit, query=query, filter=where, params=exact) for query in queries]
         return self._ask(lambda shard: shard.query_batch(QueryBatchRequest(requests)))
-
-    def newest(self, where: Filter, limit: int) -> list[Record]:
-        """Return ``limit`` points of greatest ``since``, without payload; ``order_value`` is their ``since``."""
-        order = OrderBy("since", Direction.Desc)
-        request = ScrollRequest(limit=limit, filter=where, with_payload=False, order_by=order)
-        return self.scroll(request)[0]
 
     def scroll(self, request: ScrollRequest) -> tuple[list[Record], PointId | None]:
         """Return a page of points and where the next one begins."""

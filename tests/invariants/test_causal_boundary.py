@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from qdrant_edge import FieldCondition
 
-from infra.qdrant import EdgeIndex, columns, conditions
+from infra.qdrant import EdgeIndex, columns, conditions, residents
 from infra.qdrant.reads import Reads
 from schemas.memory import RecordKind
 from schemas.space import Space
@@ -147,6 +147,7 @@ def timeless(patch: pytest.MonkeyPatch) -> None:
         return (one for one in every(asked) if one.key != "since")
 
     patch.setattr(conditions, "_conditions", without_since)
+    patch.setattr(residents, "WORTH", EVER)  # no vectors in memory: the engine is asked
 
 
 def counted(patch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from qdrant_edge import FieldCondition, RangeFloat
 
 from infra.models import HashEmbedder
-from infra.qdrant import EdgeIndex, columns, conditions, edge, points
+from infra.qdrant import EdgeIndex, columns, conditions, edge, points, residents
 from infra.qdrant import reads as edge_reads
 from infra.qdrant.batch import Batch
 from schemas.memory import OPEN, ClosedRow, RecordRow, row_key
@@ -143,15 +143,17 @@ def not_found_any_more(patch: pytest.MonkeyPatch) -> None:
             yield FieldCondition("until", range=RangeFloat(gte=OPEN))
 
     patch.setattr(conditions, "_conditions", stricter)
+    patch.setattr(residents, "WORTH", OPEN)  # no vectors in memory: the engine is asked
 
 
 def not_searched_any_more(patch: pytest.MonkeyPatch) -> None:
-    allowed = columns.Column._allowed
+    selected = columns.Column.selected
 
-    def later(column: columns.Column, there: Any, _as_of: int, end: int, *, closed_too: bool) -> Any:
-        return allowed(column, there, OPEN - 1, end, closed_too=closed_too)
+    def later(column: columns.Column, *asked: Any, closed_too: bool) -> Any:
+        rows = selected(column, *asked, closed_too=closed_too)
+        return rows if closed_too else rows[[column._until[row] == OPEN for row in rows]]
 
-    patch.setattr(columns.Column, "_allowed", later)
+    patch.setattr(columns.Column, "selected", later)
 
 
 @each(

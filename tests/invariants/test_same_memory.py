@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from infra import stages as wiring
 from infra.models import HashEmbedder
-from infra.qdrant import EdgeIndex, reads
+from infra.qdrant import EdgeIndex, columns, ranking, reads
 from schemas.extracted import Extracted
 from schemas.space import Space
 from stages.contract import Emit
@@ -56,9 +56,10 @@ async def check_ties() -> None:
 async def _best(rows: Sequence[Any]) -> list[list[str]]:
     with quick_folder() as folder:
         index = EdgeIndex.open(folder / "index", generation=1, model="test", dimension=SIZE)
+        here = where(Space(SPACE))
+        await index.lexical(here, [["rust"]], 5)  # the space is in memory, where its records come as they are written
         await write(index, *rows, vectors=[vector(3)] * len(rows))
         await write(index, record(Space(SPACE), 1, "other"), at=1)
-        here = where(Space(SPACE))
         [near], [words] = await index.nearest(here, [vector(2)], 5), await index.lexical(here, [["rust"]], 5)
         await index.close()
     return [ids(near), ids(words)]
@@ -118,18 +119,23 @@ async def test_another_memory_is_caught(tmp_path: Path, mutation: Mutation) -> N
 
 
 def cut(sort: bool) -> Install:  # noqa: FBT001 - a table's column
-    """Cut the best without fetching past ties; ``sort`` what was fetched by score and id."""
+    """Cut what the engine answers without asking past ties; ``sort`` it by score and id."""
 
     def best(points: Sequence[Any], _asked: int, limit: int, integer: Callable[[float], int]) -> list[tuple[str, int]]:
-        scored = [(-integer(point.score), reads._number(point)) for point in points]
-        return [(reads._name(number), -score) for score, number in (sorted(scored) if sort else scored)[:limit]]
+        scored = [(-integer(point.score), ranking.number(point)) for point in points]
+        return [(ranking.name(number), -score) for score, number in (sorted(scored) if sort else scored)[:limit]]
 
-    return lambda patch: patch.setattr(reads, "_cut", best)
+    return lambda patch: patch.setattr(reads, "cut", best)
+
+
+def as_they_come(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(columns, "nsmallest", lambda count, tied: list(islice(tied, count)))
 
 
 @each(
-    Mutation("equals stay as they come", cut(sort=False), "the order of writing decides between equals"),
+    Mutation("the engine's equals stay as they come", cut(sort=False), "the order of writing decides between equals"),
     Mutation("ties are cut where the fetch ended", cut(sort=True), "the order of writing decides between equals"),
+    Mutation("equals in memory are cut as they come", as_they_come, "the order of writing decides between equals"),
 )
 async def test_another_order_of_equals_is_caught(mutation: Mutation) -> None:
     with mutation.put_in():

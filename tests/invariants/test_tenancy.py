@@ -11,7 +11,6 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from hashlib import blake2b
 from typing import Any, get_type_hints
 
 import pytest
@@ -19,13 +18,13 @@ from qdrant_edge import FieldCondition
 from qdrant_edge import Filter as EdgeFilter
 
 from infra.models import HashEmbedder
-from infra.qdrant import EdgeIndex, batch, bm25, conditions, points
+from infra.qdrant import EdgeIndex, batch, conditions, points, residents
 from infra.qdrant import reads as edge_reads
-from infra.qdrant.shard import DENSE, SPARSE
+from infra.qdrant.shard import SPARSE
 from schemas.recall import Question
 from schemas.space import Space
 from stages.commit import Commit
-from stages.contract import Emit
+from stages.contract import Emit, Unavailable
 from stages.ports import Embedder, Filter
 from stages.recall import Recall
 from stages.route import Route
@@ -47,7 +46,6 @@ async def home_on_edge(wire: Callable[[Embedder, Index], Topology] = wired) -> A
     with quick_folder() as folder:
         embedder = HashEmbedder()
         index = EdgeIndex.open(folder / "index", generation=1, model=embedder.model, dimension=embedder.dimension)
-        index._reads.residents.worth = 0  # vectors in memory from the first question on
         yield RealHome(folder, index, embedder, wire)
         await index.close()
 
@@ -138,30 +136,14 @@ def without_space(patch: pytest.MonkeyPatch) -> None:
         return (one for one in every(where) if one.key != "space")
 
     patch.setattr(conditions, "_conditions", of_all)
+    patch.setattr(residents, "WORTH", EVER)  # no vectors in memory: the engine is asked
 
 
-def counted_together(patch: pytest.MonkeyPatch) -> None:
+def read_together(patch: pytest.MonkeyPatch) -> None:
     def of_all(reads: edge_reads.Reads, _space: Space) -> list[Any]:
         return [points.stored(point) for point in reads.shard.all(EdgeFilter(must=[]), points.STORED_FIELDS, SPARSE)]
 
     patch.setattr(edge_reads.Reads, "_stored", of_all)
-
-
-def words_together(patch: pytest.MonkeyPatch) -> None:
-    def dimension(_space: Space, token: str) -> int:
-        return int.from_bytes(blake2b(token.encode(), digest_size=4).digest(), "big")
-
-    patch.setattr(bm25, "dimension", dimension)
-    counted_together(patch)
-
-
-def held_together(patch: pytest.MonkeyPatch) -> None:
-    counted_together(patch)
-
-    def of_all(reads: edge_reads.Reads, _space: Space) -> dict[str, bytes | None]:
-        return {str(point.id): points.as_vector(point) for point in reads.shard.all(EdgeFilter(must=[]), [], DENSE)}
-
-    patch.setattr(edge_reads.Reads, "_vectors", of_all)
 
 
 def fetched_anywhere(patch: pytest.MonkeyPatch) -> None:
@@ -177,10 +159,8 @@ def believed(patch: pytest.MonkeyPatch) -> None:
 
 
 @each(
-    Mutation("a search without the space's filter", without_space, "a neighbour moves what is found by filter"),
-    Mutation("BM25 counts the neighbour's records", counted_together, "a neighbour moves what is found by words"),
-    Mutation("BM25 counts the neighbour's words", words_together, "a neighbour moves what is found by words"),
-    Mutation("one column for all spaces", held_together, "a neighbour moves what is found by sense"),
+    Mutation("a search without the space's filter", without_space, "which is none of the space's", Unavailable),
+    Mutation("a space is read with its neighbours", read_together, "a neighbour moves what is found by filter"),
     Mutation("records are fetched by id alone", fetched_anywhere, "another's records can be fetched"),
     Mutation("a payload of another space is accepted", believed, "another's event came into memory"),
 )

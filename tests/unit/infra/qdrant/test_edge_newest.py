@@ -1,4 +1,4 @@
-"""Which records are the newest is kept until the next write, and no longer."""
+"""Which records are the newest is known in memory, and a write is seen at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_a_write_is_seen_by_the_next_read(tmp_path: Path) -> None:
     await index.close()
 
 
-async def test_what_is_kept_is_not_told_of_a_closed_index(tmp_path: Path) -> None:
+async def test_what_is_in_memory_is_not_told_of_a_closed_index(tmp_path: Path) -> None:
     index = opened(tmp_path)
     assert await newest(index) == []
     await index.close()

@@ -20,9 +20,14 @@ SIZE = 2
 KINDS = frozenset({RecordKind.TURN, RecordKind.WINDOW})
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WORTH", 0)
+
+
 def stored(number: int, since: int, x: int = 1, kind: RecordKind = RecordKind.TURN) -> Stored:
     brief = f'["{kind}","t{number}",{since},null,null,null,null]'
-    return Stored(f"id-{number:03d}", kind, since, OPEN, {7: 64, number: 3}, brief, bytes([x, 0]))
+    return Stored(f"id-{number:03d}", kind, since, OPEN, [f"turn t{number}"], {7: 64, number: 3}, brief, bytes([x, 0]))
 
 
 @dataclass
@@ -40,8 +45,8 @@ class Shelf:
         self.read[f"vectors of {space}"] += 1
         return {one.id: one.vector for one in self.held.get(space, []) if one.vector is not None}
 
-    def residents(self, worth: int = 0) -> Residents:
-        return Residents(self.load, self.vectors, SIZE, worth)
+    def residents(self) -> Residents:
+        return Residents(self.load, self.vectors, SIZE)
 
     def write(self, residents: Residents, space: Space, *records: Stored) -> None:
         self.held.setdefault(space, []).extend(records)
@@ -72,8 +77,9 @@ def test_a_space_is_read_once_and_grows_with_what_is_written() -> None:
     assert shelf.read == {A: 1, f"vectors of {A}": 1}
 
 
-def test_vectors_are_read_when_asked_for_often_enough() -> None:
-    residents = Shelf({A: [stored(1, 1)]}).residents(worth=2)
+def test_vectors_are_read_when_asked_for_often_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WORTH", 2)
+    residents = Shelf({A: [stored(1, 1)]}).residents()
     assert [residents.with_vectors(A) is None for _ in range(4)] == [True, True, False, False]
 
 
@@ -97,8 +103,8 @@ def test_a_closed_record_is_found_as_of_before() -> None:
     assert near(residents, where(A, as_of=4)) == numbered([1, 2])
     assert near(residents, where(A, as_of=5)) == numbered([1])
     assert near(residents, where(A, as_of=5, closed_too=True)) == numbered([1, 2])
-    [found] = [column.worded({7: 64}, 5, 9, closed_too=False) for column in [residents.of(A).columns[RecordKind.TURN]]]
-    assert found == [(-1000, "id-001")]
+    assert residents.of(A).worded(where(A, as_of=5), {7: 64}, 9) == [("id-001", 1000)]
+    assert residents.of(A).newest(where(A, as_of=5), 9) == [("id-001", 0)]
 
 
 def test_a_record_without_a_vector_is_found_by_words_only() -> None:
@@ -152,14 +158,22 @@ def test_what_is_held_is_counted_exactly() -> None:
     assert (residents._vectors, residents._postings) == (0, 0)
 
 
-def test_only_kinds_are_answered_from_memory() -> None:
-    asked = where(A)
-    assert module.only_kinds(asked)
-    narrowed = {"owners": frozenset({"mia"}), "turn_ids": frozenset({"t"}), "branches": frozenset({1})}
-    for name, value in {**narrowed, "key_attribute": "diet", "key_subject": "Rex"}.items():
-        assert not module.only_kinds(replace(asked, **{name: value}))  # type: ignore[arg-type]  # by name
+def test_few_rows_are_searched_as_all_are() -> None:
+    residents = Shelf({A: [stored(n, n, 40 - n) for n in range(40)]}).residents()
+    few = replace(where(A), turn_ids=frozenset({"t7", "t3", "t50"}))
+    assert near(residents, few) == numbered([3, 7])
+    assert near(residents, replace(few, as_of=6)) == numbered([3])
+    assert [one for one, _ in residents.of(A).newest(few, 9)] == numbered([7, 3])
+    assert [one for one, _ in residents.of(A).worded(few, {7: 64}, 9)] == numbered([3, 7])
 
 
-def test_an_empty_column_answers_nothing() -> None:
-    assert Column().worded({1: 64}, 9, 9, closed_too=False) == []
-    assert Column().near(bytes(SIZE), 9, 9, closed_too=False) == []
+def test_the_newest_of_one_position_come_by_id() -> None:
+    residents = Shelf({A: [stored(n, n // 4) for n in (3, 2, 1, 0, 7, 6, 5, 4)]}).residents()
+    assert [one for one, _ in residents.of(A).newest(where(A), 6)] == numbered([4, 5, 6, 7, 0, 1])
+
+
+def test_an_empty_space_answers_nothing() -> None:
+    resident = Shelf().residents().of(A)
+    assert resident.worded(where(A), {7: 64}, 9) == resident.newest(where(A), 9) == []
+    column = Column()
+    assert column.near(bytes(SIZE), column.selected(9, [], closed_too=False), 9, 9) == []
