@@ -160,9 +160,10 @@ def test_fault_28_doctor_says_what_of_the_index_does_not_work(
     ("where", "name", "silent", "told"),
     [
         (Watermarks, "rise", lambda *_given: None, "watermark"),
-        (Shard, "query", lambda _shard, _where, queries, _limit: [[] for _ in queries], "not found by its words"),
+        (Shard, "query", lambda _shard, _where, queries, _limit: [[] for _ in queries], "not found by its vector"),
+        (Shard, "all", lambda *_given: iter(()), "not found by its words"),
     ],
-    ids=["watermark", "search"],
+    ids=["watermark", "search", "reading whole spaces"],
 )
 def test_fault_28_doctor_notices_an_index_that_forgets_without_a_word(
     home: Path, where: type, name: str, silent: object, *, told: str, monkeypatch: pytest.MonkeyPatch
