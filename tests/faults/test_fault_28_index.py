@@ -161,7 +161,7 @@ def test_fault_28_doctor_says_what_of_the_index_does_not_work(
     [
         (Watermarks, "rise", lambda *_given: None, "watermark"),
         (Shard, "query", lambda _shard, _where, queries, _limit: [[] for _ in queries], "not found by its vector"),
-        (Shard, "all", lambda *_given: iter(()), "not found by its words"),
+        (Shard, "all", lambda *_given: iter(()), "which is none of the space's"),
     ],
     ids=["watermark", "search", "reading whole spaces"],
 )
