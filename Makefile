@@ -43,7 +43,7 @@ format: setup
 chaos: setup
 	KILLS=$(KILLS) $(BIN)/python -m pytest tests/contract/test_killed_runs.py --timeout 3000
 	$(BIN)/anabranch bench kafka --turns $(TURNS) --spaces 200 --workers localize_state=3,route=3 \
-		--faults kill=$(KILLS),join=2,leave=2,broker=1,freeze=4
+		--faults kill=$(KILLS),join=2,leave=2,broker=1,freeze=4 --alike
 	ANABRANCH_EMBEDDER=hash $(BIN)/anabranch bench kafka --turns $(TURNS) --spaces 20 --workers localize_state=3,route=3 \
 		--faults kill=$(KILLS),join=2,leave=2,broker=1,index=1 --qdrant $(QDRANT_BIN) --alike
 

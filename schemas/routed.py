@@ -28,6 +28,6 @@ class Routed(Model):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
-    source: Extracted | Passed
+    source: Extracted | Passed = Field(union_mode="left_to_right")  # no message is both: one look is enough
     rows: tuple[RoutedRow, ...] = ()
     vectors: tuple[RecordVector, ...] = ()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from schemas.numbered import Event
 
@@ -49,7 +50,12 @@ class Codec(Generic[T]):
 
 
 def codec(message: Any) -> Codec[Any]:  # noqa: ANN401 - a union of models is no type for a parameter
-    """Return the codec of a model or a union of models."""
+    """Return the codec of a model or a union of models.
+
+    No message is of two kinds, so the first kind that fits is it: to look at the others as well takes twice the time.
+    """
+    if isinstance(message, UnionType):
+        message = Annotated[message, Field(union_mode="left_to_right")]
     return Codec(TypeAdapter(message))
 
 

@@ -18,7 +18,7 @@ from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.hand import Hand
 from streams.lane import Lane
 from streams.letters import Limit, Refusal
-from streams.numbering import Refused, is_repeat, must_go_on, number
+from streams.numbering import Refused, is_repeat, must_go_on
 from streams.patience import Patience
 from streams.preparing import Preparing
 from streams.state import StateStore, load
@@ -132,7 +132,7 @@ class Engine(Generic[In, Out, State]):
         if record.offset <= lane.header.offset:
             return
         position = lane.header.position + 1
-        numbered = number(record, lane.space, position)
+        numbered = self._preparing.numbered(lane.space, record, position)
         if isinstance(numbered, Refused) and numbered.header is None:
             self._letter(lane, record, Refusal(numbered.reason, numbered.event_id, None))
             return

@@ -1,12 +1,15 @@
 """The Faust application of a stage: its consumer group, its stream, its process life. The engine does the rest.
 
-What is set here was measured on Apache Kafka 4.4 (architecture.md, section 7): Faust acknowledges a batch whenever the
-agent's body is left, so its committed offset is used for lag only; the body hands the batch over and returns.
+What is set here was measured on Apache Kafka 4.4 (architecture.md, section 7): Faust's committed offset runs ahead of
+the work, so it is used for lag only; the agent's body hands over what has come and acknowledges it. The body takes it
+out of its channel's queue in bulk: Faust's own iteration, one event after the other, took an eighth of a worker's time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import types
+from collections.abc import Coroutine, Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +23,7 @@ from streams.kafka.wire import Record, as_record
 from streams.kafka.worker import Worker
 
 BATCH: Final = 512
-"""Records taken from the stream at once, or as many as come within ``_WITHIN_S``."""
-_WITHIN_S: Final = 0.03
+"""Records taken from the stream's queue at once, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,66 @@ class _Thread(driver.AIOKafkaConsumerThread):
 
 
 class _Consumer(driver.Consumer):
+    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ANN401, ASYNC109 - Faust's own
+        """Wait as Faust does, but not where there is nothing to wait for.
+
+        It hands over each record so, beside a wait for the end of the flow, and makes four tasks for that: a tenth of
+        a worker's time. Nearly always there is room, and the record is handed over at once.
+        """
+        if timeout is None and asyncio.iscoroutine(coros[0]) and not self.suspend_flow.is_set():
+            handing, *others = coros
+            try:
+                waits_for = handing.send(None)
+            except BaseException as end:
+                for other in others:
+                    other.close()
+                if isinstance(end, StopIteration):
+                    return end.value
+                raise
+            coros = (_go_on(handing, waits_for), *others)
+        return await super().wait_first(*coros, timeout=timeout)
+
     def _new_consumer_thread(self) -> _Thread:
         return _Thread(self, loop=self.loop, beacon=self.beacon)
 
 
 class _Transport(driver.Transport):
     Consumer = _Consumer
+
+
+async def _go_on(work: Coroutine[Any, Any, Any], waits_for: object) -> None:
+    await _resumed(work, waits_for)
+
+
+@types.coroutine
+def _resumed(work: Coroutine[Any, Any, Any], waits_for: object) -> Generator[object, Any, None]:
+    """Go on with a coroutine that was run up to its first wait."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # noqa: BLE001 - whatever is thrown in is the work's to handle
+                waits_for = work.throw(error)
+            else:
+                waits_for = work.send(sent)
+    except StopIteration:
+        return
+
+
+class _Quiet(faust.Monitor):
+    """Counts nothing of single records: the worker's own figures say all that is asked."""
+
+    def on_message_in(self, *_: object) -> None:
+        """Pass over a record that was fetched."""
+
+    def on_message_out(self, *_: object) -> None:
+        """Pass over a record that is done."""
+
+    def on_stream_event_in(self, *_: object) -> None:
+        """Pass over an event that comes to the agent."""
+
+    def on_stream_event_out(self, *_: object) -> None:
+        """Pass over an event that the agent has taken."""
 
 
 def make_app(settings: GroupSettings, worker: Worker) -> faust.App:
@@ -66,6 +122,7 @@ def make_app(settings: GroupSettings, worker: Worker) -> faust.App:
         datadir=str(settings.folder / "faust"),
         store="memory://",
         web_enabled=False,
+        Monitor=_Quiet,
         topic_allow_declare=False,
         topic_disable_leader=True,
         topic_partitions=settings.partitions,
@@ -91,9 +148,19 @@ def make_app(settings: GroupSettings, worker: Worker) -> faust.App:
     async def revoked(_app: Any, revoked: Iterable[Any], *_: Any, **__: Any) -> None:  # noqa: ANN401 - Faust's own
         await worker.revoked([tp.partition for tp in revoked if tp.topic == settings.source])
 
+    channels: list[Any] = []
+
     async def events(stream: Any) -> None:  # noqa: ANN401 - Faust's own
-        async for batch in stream.take_events(BATCH, _WITHIN_S):
+        if not channels:  # an agent that Faust starts again goes on with the channel that it has
+            channels.append(aiter(stream.channel))
+        queue = channels[0].queue
+        while True:
+            batch = [await queue.get()]
+            while len(batch) < BATCH and not queue.empty():
+                batch.append(queue.get_nowait())
             await worker.offer([_record(event.message) for event in batch])
+            for event in batch:
+                event.ack()
 
     app.on_partitions_assigned.connect(assigned, weak=False)  # type: ignore[arg-type]  # Faust types its callbacks without their second argument
     app.on_partitions_revoked.connect(revoked, weak=False)  # type: ignore[arg-type]  # as above

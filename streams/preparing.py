@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from schemas.numbered import Numbered
 from schemas.space import Space
 from stages.contract import StageState, Unavailable
 from streams.codec import Malformed
@@ -71,6 +72,13 @@ class Preparing(Generic[In, Out, State]):
     def take(self, space: Space, offset: int) -> In | None:
         """Return the message at an offset if it has been read already."""
         return self._read.get(space, {}).get(offset)
+
+    def numbered(self, space: Space, record: Inbound, position: int) -> Numbered | Refused:
+        """Number an event of the log; one that has been read already only takes its position."""
+        read = self.take(space, record.offset)
+        if not isinstance(read, Numbered):
+            return number(record, space, position)
+        return read.model_copy(update={"header": read.header.model_copy(update={"position": position})})
 
     def done(self, space: Space) -> None:
         """Forget what was read of a batch that is decided."""

@@ -5,110 +5,162 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import quantiles
 
 from rich.console import Console
 
-from infra.bench.kafka.alike import embedded_memory
+from infra.bench.kafka.alike import embedded, unlike
 from infra.bench.kafka.faults import Faults
-from infra.bench.kafka.follow import Follower, now
-from infra.bench.kafka.load import Load, publish
+from infra.bench.kafka.load import Load
+from infra.bench.kafka.phases import Course, Timed
 from infra.bench.kafka.plant import Plant, plant
+from infra.bench.kafka.scaling import scaled
+from infra.bench.kafka.states import states_of
 from infra.bench.kafka.verdict import Verdict, by_space, judge
-from infra.kafka.topics import LOG_PARTITIONS
+from infra.bench.kafka.warm import warm
 from infra.settings import Settings
+from schemas.space import Space
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A run: its load, ``rate`` in turns a second (none: at once), workers a stage, faults, and what is compared.
 
-    ``qdrant`` is the server's binary; without one the stages do nothing. ``alike`` compares memory with the embedded
-    mode's, byte for byte.
+    ``qdrant`` is the server's binary; without one the stages do nothing. ``away`` is how long (s) the fault ``index``
+    lasts. ``alike`` compares memory and all states with the embedded mode's, byte for byte. ``half`` publishes as much
+    again at half the rate that was reached; ``hot`` turns of one space come at once, beside others at a quarter of it.
+    ``scale`` are counts of workers of a stage that waits ``call`` seconds for a model.
     """
 
     load: Load
     rate: float | None = None
-    workers: Mapping[str, int] | None = None
+    workers: Mapping[str, int] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     qdrant: Path | None = None
+    away: float = 4.0
     alike: bool = False
     partitions: int = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run gave: the verdict, turns a second from the first sent to the last ended, and latencies in seconds."""
-
-    verdict: Verdict
-    rate: float
-    latencies: tuple[float, ...]
-    unlike: int | None
+    half: bool = False
+    hot: int = 0
+    scale: tuple[int, ...] = ()
+    call: float = 0.5
 
     @property
-    def percentiles(self) -> tuple[float, float]:
-        """p50 and p99 from sent to recallable."""
-        cuts = quantiles(self.latencies, n=100)
-        return cuts[49], cuts[98]
+    def halved(self) -> Load:
+        """The load at half the rate."""
+        return replace(self.load, seed=self.load.seed + 1, tenant="half")
+
+    @property
+    def imported(self) -> Load:
+        """The turns of one space that come at once."""
+        return Load(self.hot, 1, self.load.seed, tenant="hot")
+
+    @property
+    def neighbours(self) -> Load:
+        """What is published beside them."""
+        return replace(self.load, seed=self.load.seed + 2, tenant="near")
+
+    def events(self) -> Iterator[tuple[Space, bytes]]:
+        """Give everything that is published."""
+        yield from self.load.events()
+        yield from self.halved.events() if self.half else ()
+        for load in (self.imported, self.neighbours) if self.hot else ():
+            yield from load.events()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run gave: the verdict, how fast it was, and how many rows and states are unlike the embedded mode's."""
+
+    verdict: Verdict
+    timed: Timed
+    half: Timed | None = None
+    neighbours: Timed | None = None
+    imported: Timed | None = None
+    unlike: int | None = None
+    unlike_states: int | None = None
+    scaled: Mapping[int, float] = field(default_factory=dict)
 
 
 async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
     """Run it in a folder of its own, print what happened, and return it."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
-        workers = dict(wanted.workers or {})
+        workers = dict(wanted.workers)
         with plant(Path(folder), qdrant=wanted.qdrant, workers=workers, partitions=wanted.partitions) as it:
             outcome = await _driven(it, settings, wanted, console)
+    if wanted.scale:
+        outcome.scaled = await scaled(wanted.scale, wanted.call, wanted.partitions)
     _print(outcome, wanted, console)
     return outcome
 
 
 async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Console) -> Outcome:
-    events = list(wanted.load.events())
-    await _warm(it, wanted)
-    faults = Faults(it, wanted.load.seed, lambda what: console.print(f"  {what}", highlight=False))
+    await warm(it, wanted.partitions)
+    course = Course(it.broker.bootstrap, wanted.partitions, patience=120 + wanted.away)
+    faults = Faults(it, wanted.load.seed, lambda what: console.print(f"  {what}", highlight=False), away=wanted.away)
     supervising = asyncio.create_task(faults.supervise())
-    follower = Follower(it.broker.bootstrap, wanted.partitions, wanted.load.tenant)
-    began = now()
-    following = asyncio.create_task(follower.until(len(events)))
     going = asyncio.create_task(faults.go_through(list(wanted.faults)))
     try:
-        sent = await publish(it.broker.bootstrap, LOG_PARTITIONS, wanted.load, wanted.rate)
+        outcome = Outcome(Verdict(), await course.go(wanted.load, wanted.rate))
+        if not going.done():
+            console.print("  all turns have ended, and faults are left: more turns or a lower --rate would meet them")
         await going
-        await following
+        await _measured(outcome, course, wanted)
+        await _judged(outcome, settings, wanted, it)
     finally:
-        for task in (supervising, going, following):
+        for task in (supervising, going):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-    took = max(follower.ended.values()) - began
-    verdict = await judge(it.broker.bootstrap, wanted.partitions, by_space(events))
-    unlike = verdict.unlike(await embedded_memory(settings, events)) if wanted.alike else None
-    latencies = tuple(follower.ended[name] - at for name, at in sent.items() if not name.startswith("load/hot "))
-    return Outcome(verdict, len(events) / took, latencies, unlike)
+    outcome.verdict.odd = len(faults.odd)
+    return outcome
 
 
-async def _warm(it: Plant, wanted: Wanted) -> None:
-    """Let every worker have its partitions before the clock starts: some turns go through in spaces of their own."""
-    load = Load(turns=48, spaces=48, seed=0, tenant="warm")
-    warm = Follower(it.broker.bootstrap, wanted.partitions, load.tenant)
-    await publish(it.broker.bootstrap, LOG_PARTITIONS, load)
-    await warm.until(load.turns)
+async def _measured(outcome: Outcome, course: Course, wanted: Wanted) -> None:
+    """Take the latencies that follow from the rate that was reached."""
+    reached = outcome.timed.rate
+    if wanted.half:
+        outcome.half = await course.go(wanted.halved, reached / 2)
+    if wanted.hot:
+        pair = await course.beside(wanted.neighbours, reached / 4, wanted.imported)
+        outcome.neighbours, outcome.imported = pair
+
+
+async def _judged(outcome: Outcome, settings: Settings, wanted: Wanted, it: Plant) -> None:
+    """Read what all topics hold, and compare it."""
+    published = by_space(wanted.events())
+    outcome.verdict = await judge(it.broker.bootstrap, wanted.partitions, published)
+    if wanted.alike:
+        alone = await embedded(settings, wanted.events(), idle=it.idle)
+        last = {space: len(turn_ids) - 1 for space, turn_ids in published.items()}
+        states = await states_of(it.broker.bootstrap, wanted.partitions, last)
+        outcome.unlike = unlike(outcome.verdict.memory, alone.memory)
+        outcome.unlike_states = unlike(states, alone.states)
 
 
 def _print(outcome: Outcome, wanted: Wanted, console: Console) -> None:
-    middle, slow = outcome.percentiles
+    def tell(what: object) -> None:
+        console.print(str(what), highlight=False, soft_wrap=True)
+
     load = wanted.load
     kind = "idle stages" if wanted.qdrant is None else "real stages"
-    console.print(f"{kind}, {load.turns + load.hot} turns, {load.spaces} spaces, seed {load.seed}", highlight=False)
+    tell(f"{kind}, {load.turns} turns, {load.spaces} spaces, seed {load.seed}")
     if wanted.faults:
-        console.print("faults: " + ", ".join(f"{n} {name}" for name, n in sorted(Counter(wanted.faults).items())))
-    console.print(str(outcome.verdict), highlight=False, soft_wrap=True)
-    console.print(
-        f"{outcome.rate:.0f} turns/s; sent to recallable p50 {1000 * middle:.0f} ms, p99 {1000 * slow:.0f} ms"
-    )
+        tell("faults: " + ", ".join(f"{n} {name}" for name, n in sorted(Counter(wanted.faults).items())))
+    tell(outcome.verdict)
+    tell(outcome.timed)
+    if outcome.half is not None:
+        tell(f"at half of that: {outcome.half}")
+    if outcome.imported is not None:
+        tell(f"one space imports {wanted.hot} turns at once: {outcome.imported}")
+        tell(f"beside it: {outcome.neighbours}")
     if outcome.unlike is not None:
-        console.print(f"rows unlike the embedded memory's: {outcome.unlike}", highlight=False)
+        tell(f"unlike the embedded mode's: rows of memory={outcome.unlike} states={outcome.unlike_states}")
+    for count, rate in outcome.scaled.items():
+        ratio = rate / next(iter(outcome.scaled.values()))
+        tell(
+            f"{count} workers of a stage that calls a model for {wanted.call} s: {rate:.1f} turns/s, ratio {ratio:.2f}"
+        )

@@ -87,24 +87,33 @@ def bounds(
 
 
 @benchmarks.command(
-    epilog="Example: anabranch bench kafka --turns 20000 --spaces 200 --faults kill=10,join=2,leave=2,broker=1"
+    epilog="Example: anabranch bench kafka --turns 20000 --spaces 200 --faults kill=10,join=2,leave=2,broker=1 --alike"
 )
 def kafka(  # noqa: PLR0913 - a run has that many sizes
     context: typer.Context,
     *,
     turns: Annotated[int, typer.Option("--turns", min=1, help="Turns to publish.")] = 20_000,
     spaces: Annotated[int, typer.Option("--spaces", min=1, help="Spaces that they are of.")] = 200,
-    hot: Annotated[int, typer.Option("--hot", min=0, help="Turns more of one space, all at once at the start.")] = 0,
+    half: Annotated[bool, typer.Option("--half", help="As much again at half the rate reached: latencies.")] = False,
+    hot: Annotated[
+        int,
+        typer.Option("--hot", min=0, help="Then so many turns of one space at once, and its neighbours' latencies."),
+    ] = 0,
+    scale: Annotated[
+        str, typer.Option("--scale", help="Then so many workers of a stage that calls a model, as 1,4.")
+    ] = "",
+    call: Annotated[float, typer.Option("--call", min=0.01, help="Seconds of a model's call.")] = 0.5,
     rate: Annotated[float | None, typer.Option("--rate", help="Turns a second; unset: as fast as it goes.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Decides texts, spaces and the order of faults.")] = 1,
     workers: Annotated[str, typer.Option("--workers", help="More than one of a stage, as normalize=3,route=3.")] = "",
     faults: Annotated[
         str, typer.Option("--faults", help="How many of kill, join, leave, freeze, broker, index, as kill=10,join=2.")
     ] = "",
+    away: Annotated[float, typer.Option("--away", min=0, help="Seconds that the fault `index` lasts.")] = 4.0,
     qdrant: Annotated[
         Path | None, typer.Option("--qdrant", help="The Qdrant server's binary; unset: stages that do nothing.")
     ] = None,
-    alike: Annotated[bool, typer.Option("--alike", help="Compare memory with the embedded mode's.")] = False,
+    alike: Annotated[bool, typer.Option("--alike", help="Compare memory and states with the embedded mode's.")] = False,
 ) -> None:
     """Throughput, latency and faults of a whole installation: a broker, an index server, one process a worker."""
     from infra.bench.kafka.load import Load  # noqa: PLC0415
@@ -112,12 +121,17 @@ def kafka(  # noqa: PLR0913 - a run has that many sizes
 
     session = session_of(context)
     wanted = Wanted(
-        load=Load(turns, spaces, seed, hot),
+        load=Load(turns, spaces, seed),
         rate=rate,
         workers=_counts(workers, [step.name for step in FLOW]),
         faults=tuple(name for name, count in _counts(faults, FAULTS).items() for _ in range(count)),
         qdrant=qdrant,
+        away=away,
         alike=alike,
+        half=half,
+        hot=hot,
+        scale=_sizes(scale),
+        call=call,
     )
     session.run(run_kafka(session.settings(), wanted, output.console()))
 
@@ -132,3 +146,12 @@ def _counts(text: str, known: Sequence[str]) -> dict[str, int]:
             raise UsageError(msg)
         counts[name] = int(number)
     return counts
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """Read ``number,number``."""
+    parts = [part for part in text.split(",") if part]
+    if not all(part.isdigit() and int(part) for part in parts):
+        msg = f"{text!r} is no list of numbers of workers, as 1,4"
+        raise UsageError(msg)
+    return tuple(map(int, parts))

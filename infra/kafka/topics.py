@@ -17,9 +17,10 @@ LOG_PARTITIONS: Final = 24
 _MIB: Final = 1024 * 1024
 _TURN: Final = 4 * _MIB
 """A text has at most 1,000,000 characters, so at most 4,000,000 bytes of UTF-8; 194,304 are left for the rest."""
-_EDGE: Final = 8 * _MIB
-"""Each edge nests the one before and adds what its stage found in the text; so do rows of memory, state and answers."""
-_LETTER: Final = 16 * _MIB
+_EDGE: Final = 32 * _MIB
+"""Each edge nests the one before and adds what its stage found in the text; so do rows of memory, state and answers.
+The text lies in there several times, whole and in pieces: 22 MB for 1,000,000 characters of four bytes (measured)."""
+_LETTER: Final = 64 * _MIB
 """A letter holds the original bytes of the largest of all these in base64 (a third more), with headers and reason."""
 
 _MONTH: Final = timedelta(days=30)

@@ -14,10 +14,13 @@ from infra.errors import MissingError, UsageError
 from infra.remote.layout import Layout
 from schemas.space import Space
 from stages.contract import Unavailable
+from streams.codec import peek
 from streams.kafka.wire import OWN
 
 _LARGEST: Final = 16 * 1024 * 1024
 """Bytes of a request: above the largest event, whose own limit the topic keeps."""
+
+_TOO_LARGE: Final = (MessageSizeTooLargeError, RecordListTooLargeError)
 
 
 @dataclass
@@ -29,8 +32,9 @@ class Publisher:
 
     async def close(self) -> None:
         """Let go of the connection."""
-        if self._producer is not None:
-            await self._producer.stop()
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await producer.stop()
 
     async def publish(self, space: Space, payloads: Sequence[bytes], taken: list[int], *, own: bool = False) -> None:
         """Append events, and their offsets to ``taken``; return when all are acknowledged.
@@ -38,7 +42,7 @@ class Publisher:
         Raises:
             MissingError: if no broker answers.
             Unavailable: if it does not acknowledge; ``taken`` says which it has for certain.
-            UsageError: if the topic does not take an event as large as one of these.
+            UsageError: if the topic does not take an event as large as one of these; it names the first such one.
         """
         producer, topic = await self._connected(), self.layout.log
         headers = [(OWN, b"1")] if own else None
@@ -50,10 +54,9 @@ class Publisher:
                 )
             for each in sent:
                 await each
-        except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
-            largest = max(map(len, payloads))
-            msg = f"an event of {space} has {largest} bytes, more than the topic {topic} takes: publish it as several"
-            raise UsageError(msg) from error
+        except _TOO_LARGE as error:
+            await self.close()  # it has numbered what was refused, and whatever it sends there next would be too
+            raise UsageError(_refusal(space, payloads, sent, topic)) from error
         except KafkaError as error:
             msg = f"Kafka at {self.layout.bootstrap} did not acknowledge events of {space}: {error!r}"
             raise Unavailable(msg) from error
@@ -79,3 +82,13 @@ class Publisher:
                 raise MissingError(msg) from error
             self._producer = producer
         return self._producer
+
+
+def _refusal(space: Space, payloads: Sequence[bytes], sent: Sequence[asyncio.Future[Any]], topic: str) -> str:
+    """Say which event was too large: the first that the broker refused, or the one that never went to it."""
+    refused = [number for number, one in enumerate(sent) if one.done() and isinstance(one.exception(), _TOO_LARGE)]
+    payload = payloads[refused[0] if refused else len(sent)]
+    return (
+        f"the event {peek(payload).event_id!r} of {space} has {len(payload)} bytes, more than the topic {topic} takes: "
+        "publish it as several turns, and nothing that stood behind it is published yet"
+    )

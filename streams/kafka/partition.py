@@ -18,7 +18,7 @@ from typing import Any, Final
 from schemas.space import Space
 from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
-from streams.engine import Engine
+from streams.engine import CUT, Engine
 from streams.kafka.effects import PartitionEffects, RefusedWrite, Revoked
 from streams.kafka.quarantine import Quarantining
 from streams.kafka.queues import Queue
@@ -276,10 +276,13 @@ class Partition:
             while queue.open:
                 if queue.must_refill:
                     await self._refill(space, queue)
+                await self.shared.pace.wait()
                 await self.shared.pause.wait()
                 records, begun = queue.take(LOOKAHEAD), loop.time()
                 await self._run(space, records, queue)
-                self.shared.metrics.batches.add(loop.time() - begun)
+                took = loop.time() - begun
+                self.shared.metrics.batches.add(took)
+                self.shared.pace.took(took, -(-len(records) // CUT))
                 queue.finish(records[-1].offset)
                 self.shared.metrics.handled += len(records)
         finally:

@@ -33,10 +33,17 @@ class TellingPatience(Patience):
     async def ask(
         self, who: str, call: Callable[[], Awaitable[T]], before_waiting: Callable[[], Awaitable[None]] | None = None
     ) -> T:
-        """Return what ``call`` gives, as ``Patience`` does."""
+        """Return what ``call`` gives, as ``Patience`` does; nearly always there is nothing to tell."""
+        failed: list[Unavailable] = []
+        try:
+            return await call()
+        except Unavailable as reason:
+            failed.append(reason)
 
         async def noting() -> T:
             try:
+                if failed:
+                    raise failed.pop()
                 return await call()
             except Unavailable as reason:
                 self.waits.reasons[who] = str(reason)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from aiokafka.partitioner import murmur2
 
@@ -36,6 +38,9 @@ PAUSE = b"pause"
 
 HEARTBEAT = b"heartbeat"
 """Key of a row that says nothing: a partition that is never written to is never compacted."""
+
+_KNOWN: Final = 16_384
+"""Spaces whose keys are read and whose partitions are computed once (about 5 MB)."""
 
 _HEADER: Codec[Header] = codec(Header)
 Headers = tuple[tuple[str, bytes], ...]
@@ -70,11 +75,13 @@ class Sent:
     headers: Headers = ()
 
 
+@lru_cache(_KNOWN)
 def partition_of(space: str, partitions: int) -> int:
     """Return the partition of a space: murmur2, as Kafka's own clients in Java and Python choose it."""
     return int(murmur2(space.encode()) & 0x7FFFFFFF) % partitions
 
 
+@lru_cache(_KNOWN)
 def space_of(key: bytes | None) -> Space | None:
     """Return the space that a record's key names, or ``None`` if it names none."""
     try:

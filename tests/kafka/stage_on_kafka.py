@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ from streams.effects import Outbound
 from streams.kafka.gate import IndexGate
 from streams.kafka.log import Log
 from streams.kafka.names import LETTERS, state_topic, topic_name
+from streams.kafka.states import States
 from streams.kafka.wire import HEADER, Record, outbound, partition_of
-from streams.topology import FLOW, NORMALIZED, TURNS
+from streams.state import Counts, load
+from streams.topology import FLOW, NORMALIZED, TURNS, Topology
 
 PARTITIONS = 3
 _HEADER: Codec[Header] = codec(Header)
@@ -75,12 +77,13 @@ class Stage:
         return state_topic(self.name, self.generation)
 
     @asynccontextmanager
-    async def works(self) -> AsyncIterator[Running]:
-        """The stage runs inside the block."""
+    async def works(self, number: int = 0, stages: Topology | None = None) -> AsyncIterator[Running]:
+        """A worker of the stage runs inside the block."""
         index = MarksIndex(self.folder / "marks.sqlite")
-        plane = Plane(idle_topology(), index, IndexGate(index))
+        plane = Plane(stages or idle_topology(), index, IndexGate(index))
         node = next(node for node in plane.stages if node.name == self.name)
-        place = Place(self.bootstrap, self.folder, self.folder / "crashes.sqlite", 0, 6.0, self.generation, reopen=1.0)
+        crashes = self.folder / "crashes.sqlite"
+        place = Place(self.bootstrap, self.folder, crashes, number, 6.0, self.generation, reopen=1.0)
         async with running(node, plane, place) as run:
             yield run
 
@@ -130,8 +133,17 @@ class Stage:
 
     async def rows(self) -> list[Record]:
         """Everything in the state topic."""
-        partitions = 24 if self.source == TURNS.name else PARTITIONS
-        return [record async for record in self.log.snapshot(self.state, partitions)]
+        return [record async for record in self.log.snapshot(self.state, self._partitions)]
+
+    @property
+    def _partitions(self) -> int:
+        return 24 if self.source == TURNS.name else PARTITIONS
+
+    async def counts(self, space: str) -> Counts:
+        """The sum of a space, as its saved state has it."""
+        with closing(States(self.folder / "folded.sqlite")) as states:
+            await states.fill(self.log.snapshot(self.state, self._partitions))
+            return load(await states.load(self.name, Space(space))).header.counts
 
 
 def stage_of(bootstrap: str, folder: Path, name: str) -> Stage:

@@ -25,8 +25,10 @@ from typer.testing import CliRunner, Result
 
 from infra.cli.app import app
 from infra.cli.session import Session
+from infra.errors import UsageError
 from infra.kafka import Broker, Cluster, cluster, wanted
 from infra.memory_api import Sums
+from infra.qdrant.process import QdrantProcess
 from infra.remote import KafkaMemory, open_remote
 from infra.remote.groups import members
 from infra.remote.waiting import Waiting
@@ -111,21 +113,28 @@ class Command:
 
 
 @pytest.fixture(scope="module")
-def kafka_settings(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def index_server() -> Iterator[QdrantProcess]:
+    with own_server() as server:
+        if server is None:
+            pytest.skip(MISSING)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def kafka_settings(
+    libs: Path, index_server: QdrantProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
     with (
-        own_server() as server,
         Broker.at(tmp_path_factory.mktemp("commands"), libs, quick=True) as broker,
         Cluster.at(broker.bootstrap) as there,
     ):
-        if server is None:
-            pytest.skip(MISSING)
         there.apply(wanted(replication=1, partitions=3))
         yield Settings.model_construct(
             home=tmp_path_factory.mktemp("workers"),
             embedder="hash",
             kafka=broker.bootstrap,
-            qdrant_url=server.address.url,
-            qdrant_grpc_port=server.address.grpc_port,
+            qdrant_url=index_server.address.url,
+            qdrant_grpc_port=index_server.address.grpc_port,
         )
 
 
@@ -291,6 +300,11 @@ async def drawn(memory: KafkaMemory) -> list[bytes]:
     return [event.body async for event in memory.topics.reads.events(Space("order/one"))]
 
 
+async def appended(settings: Settings, space: str, event: bytes) -> None:
+    async with open_remote(settings, wait=False) as memory:
+        await memory.publish(Space(space), [event])
+
+
 async def published(settings: Settings, event: bytes) -> None:
     async with open_remote(settings, wait=False) as memory:
         await memory.publish(Space("late/one"), [event])
@@ -309,6 +323,62 @@ def test_a_read_says_how_stale_it_is_and_waits_for_workers(installed: Installati
     assert pending == [{"turn_id": "late", "position": None, "state": "pending", "reason": None}]
     assert (after["stale"], after["behind"]) == (False, 0)
     assert "late" in [turn for hit in after["hits"] for turn in hit["turn_ids"]]
+
+
+def test_while_the_index_is_away_recall_says_so_and_what_was_published_is_found_later(
+    index_server: QdrantProcess, kafka: Command
+) -> None:
+    asked = ("recall", "--space", "index/one", "--question", "Which colour is the gate?")
+    index_server.kill()
+    try:
+        asyncio.run(appended(kafka.settings, "index/one", said("gate", "The gate is green.", "index/one")))
+        refused = kafka(*asked, "--no-wait", code=3)
+    finally:
+        index_server.start()
+    assert f"the Qdrant server at {index_server.address.url} does not answer" in refused.output
+    (answer,) = kafka.json(*asked, "--after", "gate")
+    while answer["stale"]:  # not found yet is told as such, and never passed off as nothing there
+        (answer,) = kafka.json(*asked, "--after", "gate")
+    assert [hit["turn_ids"] for hit in answer["hits"]] == [["gate"]]
+    assert kafka.json("letters", "list", "--space", "index/one") == []
+
+
+LOG_TAKES = 4 * 1024 * 1024
+"""Bytes of the largest record of the log, with some 150 of key and frame."""
+
+
+def test_a_turn_over_the_limit_of_the_log_is_refused_by_name_and_one_just_under_it_is_committed(
+    kafka: Command, tmp_path: Path
+) -> None:
+    """The publisher goes on after a refusal: the broker takes no more of a producer whose record it refused."""
+    path, space = tmp_path / "large.jsonl", "large/one"
+    over, under = (sized(name, size, space) for name, size in (("over", LOG_TAKES), ("under", LOG_TAKES - 200)))
+    path.write_bytes(b"\n".join((said("first", "Look.", space), over, said("last", "Done.", space))) + b"\n")
+    refused = kafka("ingest", str(path), "--format", "jsonl", code=2)
+    said_so = (
+        f"the event 'over' of {space} has {LOG_TAKES} bytes, more than the topic turns takes: publish it as several"
+    )
+    assert said_so in " ".join(refused.output.split())
+    asyncio.run(goes_on(kafka.settings, space, over, under))
+    states = {turn["turn_id"]: turn["state"] for turn in kafka.json("turns", "--space", space)}
+    assert states == {"first": "committed", "under": "committed"}
+
+
+def sized(turn_id: str, size: int, space: str) -> bytes:
+    """Return a turn of so many bytes: a short text with many pictures."""
+    picture = {"url": "https://example.org/" + "a" * 3000}
+    pictures = [picture] * ((size - 500) // (len(json.dumps(picture)) + 2))
+    bare = said(turn_id, "Look.", space, attachments=[*pictures, {"caption": None, "url": ""}])
+    return said(turn_id, "Look.", space, attachments=[*pictures, {"caption": None, "url": "b" * (size - len(bare))}])
+
+
+async def goes_on(settings: Settings, space: str, over: bytes, under: bytes) -> None:
+    async with open_remote(settings) as memory:
+        with pytest.raises(UsageError, match="'over'"):
+            await memory.publish(Space(space), [over])
+        await memory.publish(Space(space), [under])
+        await memory.run()
+        assert memory.sums() == Sums(published=1, committed=1)
 
 
 def test_ctrl_c_leaves_nothing_half_done(installed: Installation, kafka: Command, tmp_path: Path) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
+from infra.bench.kafka.idle import Count, IdleCommit, IdleExtract, IdleLocalize, IdleNormalize, IdleRoute
 from infra.kafka import Broker, Cluster, wanted
 from infra.workers.run import Running
+from schemas.control import Passed
+from schemas.localized import Localized
+from schemas.normalized import Normalized
 from schemas.space import Space
+from stages.contract import Emit
 from streams.kafka.states import States
 from streams.kafka.upkeep import fold
 from streams.kafka.wire import HEARTBEAT, NEXT, Record, as_record, partition_of, read_next
-from streams.state import load
-from streams.topology import TURNS
+from streams.state import Counts, load
+from streams.topology import TURNS, Topology, build
 from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of, turn, until
 
 
@@ -291,3 +298,51 @@ async def test_a_partition_that_leaves_and_comes_back_repeats_nothing_but_the_sa
     assert sorted(set(outputs)) == [(n, f"t{n}") for n in range(30)]
     first_seen = list(dict.fromkeys(outputs))
     assert first_seen == sorted(first_seen)
+    assert await later.counts(space) == Counts(emitted=30)
+
+
+@dataclass(frozen=True)
+class Held(IdleLocalize):
+    """Decides nothing until it is let go."""
+
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def decide(self, message: Normalized | Passed, state: Count) -> Emit[Localized | Passed, Count]:
+        self.entered.set()
+        await self.released.wait()
+        return await super().decide(message, state)
+
+    @property
+    def flow(self) -> Topology:
+        return build(IdleNormalize(), self, IdleExtract(), IdleRoute(), IdleCommit())
+
+
+async def test_two_rebalances_during_one_slow_batch_leave_the_sums_as_they_are(later: Stage) -> None:
+    """Another worker comes and takes partitions whose batches are in hand, and goes again with them in its own."""
+    spaces = {partition_of(f"acme/s{n}", PARTITIONS): f"acme/s{n}" for n in range(40)}
+    mine, other = Held(), Held()
+    async with later.works(0, mine.flow) as run:
+        for space in spaces.values():
+            await later.feed(space, range(20))
+        await mine.entered.wait()
+        async with later.works(1, other.flow) as second:
+            await other.entered.wait()
+            assert second.worker.partitions.keys().isdisjoint(run.worker.partitions)
+
+        async def has_all_again() -> bool:
+            return len(run.worker.partitions) == PARTITIONS
+
+        await until(has_all_again)
+        assert run.worker.shared.metrics.rebalances >= 2
+        mine.released.set()
+
+        async def done() -> bool:
+            return [(await later.counts(space)).total for space in spaces.values()] == [20] * PARTITIONS
+
+        await until(done)
+        assert run.fault is None
+    for space in spaces.values():
+        outputs = await later.outputs(space)
+        assert list(dict.fromkeys(outputs)) == [(n, f"t{n}") for n in range(20)]
+        assert await later.counts(space) == Counts(emitted=20)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from infra.bench.kafka.plant import Plant
+from infra.bench.kafka.serving import Name, serving
 from streams.topology import FLOW
 
 _FROZEN_S: Final = 16.0
@@ -19,16 +20,23 @@ _JOINING: Final = 90
 
 _LOOK_S: Final = 0.5
 
+_PATIENCE_S: Final = 90.0
+"""Until a worker serves: on two busy cores its start takes 10 s, a group that lost a member waits out a session."""
+
 
 @dataclass(slots=True)
 class Faults:
-    """Puts faults into a plant. ``told`` hears of each; workers that end are started again, as a supervisor does."""
+    """Puts faults into a plant. ``told`` hears of each; workers that end are started again, as a supervisor does.
+
+    ``away`` is how long (s) the index server is gone; ``odd`` says which faults were not the ones that were meant.
+    """
 
     plant: Plant
     seed: int
     told: Callable[[str], None]
     pause: tuple[float, float] = (1.0, 4.0)
-    held: set[tuple[str, int]] = field(default_factory=set)
+    away: float = 4.0
+    odd: list[str] = field(default_factory=list)
     _chance: random.Random = field(init=False)
     _joined: int = _JOINING
 
@@ -58,8 +66,25 @@ class Faults:
             await asyncio.sleep(self._chance.uniform(*self.pause))
             await kinds[name]()
 
-    def _one(self) -> tuple[str, int]:
+    def _one(self) -> Name:
         return self._chance.choice(sorted(self.plant.workers))
+
+    async def _serving(self) -> dict[Name, int]:
+        return await asyncio.to_thread(serving, self.plant.broker.bootstrap, dict(self.plant.workers))
+
+    async def _until(self, holds: Callable[[dict[Name, int]], bool]) -> bool:
+        """Wait until something holds of those that serve, and return whether it ever did."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _PATIENCE_S
+        while not holds(await self._serving()):
+            if loop.time() > end:
+                return False
+            await asyncio.sleep(_LOOK_S)
+        return True
+
+    def _oddly(self, what: str) -> None:
+        self.told(what)
+        self.odd.append(what)
 
     async def kill(self) -> None:
         """End a worker with ``kill -9``."""
@@ -69,30 +94,55 @@ class Faults:
         self.plant.start(stage, number)
 
     async def join(self) -> None:
-        """Let one more worker of a stage join."""
+        """Let one more worker of a stage join, and wait until it has partitions."""
         stage = self._chance.choice(FLOW).name
         self._joined += 1
+        name = (stage, self._joined)
         self.told(f"join {stage} {self._joined}")
-        self.plant.start(stage, self._joined)
+        self.plant.start(*name)
+        if await self._until(lambda serves: name in serves):
+            self.told(f"{stage} {self._joined} has joined: it serves {(await self._serving()).get(name, 0)} partitions")
+        else:
+            self._oddly(f"{stage} {self._joined} has not joined: it serves nothing after {_PATIENCE_S:.0f} s")
 
     async def leave(self) -> None:
-        """Let a worker leave by itself, the one that joined last if there is one."""
+        """Let a worker that serves leave by itself, the one that joined last if there is one."""
         joined = [key for key in sorted(self.plant.workers) if key[1] > _JOINING]
         stage, number = joined[-1] if joined else self._one()
+        served = await self._until(lambda serves: (stage, number) in serves)
         code = await asyncio.to_thread(self.plant.leave, stage, number)
-        self.told(f"leave {stage} {number}: exit code {code}")
+        if served and code == 0:
+            self.told(f"leave {stage} {number}")
+        else:
+            self._oddly(f"leave {stage} {number} was not graceful: exit code {code}, it served: {served}")
         if not joined:
             self.plant.start(stage, number)
 
     async def freeze(self) -> None:
-        """Freeze a worker beyond its session, wake it, and kill another one of its stage, or any."""
-        stage, number = self._one()
+        """Freeze a worker until its session is over and others have its partitions, wake it, and kill another one."""
+        stage, number = self._of_many()
+        if not await self._until(lambda serves: (stage, number) in serves):
+            self._oddly(f"freeze {stage} {number}: it served nothing yet")
+        before = _of_stage(await self._serving(), stage)
         self.told(f"freeze {stage} {number}")
         self.plant.freeze(stage, number)
         await asyncio.sleep(_FROZEN_S)
+        alone = sum(key[0] == stage for key in self.plant.workers) == 1
+        if not alone and not await self._until(lambda serves: _of_stage(serves, stage) >= before):
+            self._oddly(f"freeze {stage} {number}: nobody took its partitions over")
         self.told(f"wake {stage} {number}")
         self.plant.wake(stage, number)
         await asyncio.sleep(self._chance.uniform(1, 4))
+        self._kill_beside(stage, number)
+
+    def _of_many(self) -> Name:
+        """Choose a worker of a stage that has others, who can take over; any if there is none."""
+        keys = sorted(self.plant.workers)
+        several = [key for key in keys if sum(other[0] == key[0] for other in keys) > 1]
+        return self._chance.choice(several or keys)
+
+    def _kill_beside(self, stage: str, number: int) -> None:
+        """Kill another worker of the stage, or any."""
         others = [key for key in sorted(self.plant.workers) if key != (stage, number)]
         same = [key for key in others if key[0] == stage]
         other = self._chance.choice(same or others)
@@ -109,11 +159,15 @@ class Faults:
         self.told("broker is back")
 
     async def index(self) -> None:
-        """Kill the index server and start it again on its data."""
+        """Kill the index server and start it again on its data after a while."""
         if self.plant.qdrant is None:
             return
-        self.told("kill -9 index")
+        self.told(f"kill -9 index, for {self.away:.0f} s")
         await asyncio.to_thread(self.plant.qdrant.kill)
-        await asyncio.sleep(4)
+        await asyncio.sleep(self.away)
         await asyncio.to_thread(self.plant.qdrant.start)
         self.told("index is back")
+
+
+def _of_stage(serves: dict[Name, int], stage: str) -> int:
+    return sum(count for (of, _), count in serves.items() if of == stage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,16 +22,20 @@ now = time.perf_counter  # noqa: TID251 - a benchmark measures
 
 @dataclass
 class Follower:
-    """Reads a tenant's memory as it is written. ``ended`` says when the outcome of ``space turn_id`` was seen."""
+    """Reads a tenant's memory as it is written. ``ended`` says when the outcome of ``space turn_id`` was seen.
+
+    It is ``ready`` when nothing that is written from then on is missed, nor seen late.
+    """
 
     bootstrap: str
     partitions: int
     tenant: str
     patience: float = 120.0
     ended: dict[str, float] = field(default_factory=dict)
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def until(self, count: int) -> None:
-        """Read until ``count`` turns have ended.
+        """Read until ``count`` turns have ended, of those that end from now on.
 
         Raises:
             TimeoutError: if nothing more ends for ``patience`` seconds.
@@ -40,7 +45,8 @@ class Follower:
         await reader.start()
         try:
             reader.assign(at)
-            await reader.seek_to_beginning()
+            await reader.seek_to_end()
+            self.ready.set()
             moved = now()
             while len(self.ended) < count:
                 had = len(self.ended)

@@ -14,6 +14,7 @@ from typing import Final
 from infra.kafka import Broker, Cluster, bring, wanted
 from infra.qdrant.process import QdrantProcess
 from infra.settings import cache_folder, child_environment
+from infra.workers.main import Child
 from streams.topology import FLOW
 
 _STOP_S: Final = 30.0
@@ -21,13 +22,17 @@ _STOP_S: Final = 30.0
 
 @dataclass(slots=True)
 class Plant:
-    """Its parts, each of which can be started, killed, frozen and stopped. ``idle`` stages need no index server."""
+    """Its parts, each of which can be started, killed, frozen and stopped. ``idle`` stages need no index server.
+
+    ``call`` is how long (s) one of the idle stages waits for a model at each turn.
+    """
 
     folder: Path
     broker: Broker
     qdrant: QdrantProcess | None
     workers: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    call: float = 0.0
 
     @property
     def idle(self) -> bool:
@@ -35,15 +40,17 @@ class Plant:
         return self.qdrant is None
 
     def start(self, stage: str, number: int) -> None:
-        """Start a worker of a stage."""
+        """Start a worker of a stage: the process itself, whose supervisor the plant is."""
         if self.idle:
-            module = ["infra.bench.kafka.idle_worker", stage, str(number), self.broker.bootstrap, str(self.folder)]
+            where = (self.broker.bootstrap, str(self.folder), str(self.call))
+            module = ["infra.bench.kafka.idle_worker", stage, str(number), *where]
         else:
-            module = ["infra.cli", "worker", stage]
+            module = ["infra.cli", "worker", stage, "--child", Child(number).told()]
         with (self.folder / f"{stage}-{number}.log").open("ab") as log:
             self.workers[stage, number] = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, "-m", *module],
                 env=self._environment(self.folder / f"{stage}-{number}"),
+                stdin=subprocess.PIPE,  # its leash
                 stdout=log,
                 stderr=log,
                 cwd=_ROOT,
@@ -62,10 +69,14 @@ class Plant:
         self.workers.pop((stage, number)).wait()
 
     def leave(self, stage: str, number: int) -> int:
-        """Ask a worker to end, wait until it has, and return its exit code."""
+        """Ask a worker to end, and return its exit code; one that does not end in time is killed."""
         process = self.workers.pop((stage, number))
         process.terminate()
-        return process.wait(_STOP_S)
+        try:
+            return process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
 
     def freeze(self, stage: str, number: int) -> None:
         """Stop a worker in mid-work."""
@@ -101,12 +112,18 @@ _ROOT: Final = Path(__file__).parents[3]
 
 @contextmanager
 def plant(
-    folder: Path, *, qdrant: Path | None, workers: dict[str, int], partitions: int = 24, embedder: str = "hash"
+    folder: Path,
+    *,
+    qdrant: Path | None,
+    workers: dict[str, int],
+    partitions: int = 24,
+    embedder: str = "hash",
+    call: float = 0.0,
 ) -> Iterator[Plant]:
     """Give an installation in ``folder`` with its workers started; ``qdrant`` is the server's binary (none: idle)."""
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        broker = stack.enter_context(Broker.at(folder / "kafka", bring(cache_folder())))
+        broker = stack.enter_context(Broker.at(folder / "kafka", bring(cache_folder()), quick=True))
         with Cluster.at(broker.bootstrap) as cluster:
             cluster.apply(wanted(replication=1, partitions=partitions))
         server = None
@@ -115,7 +132,7 @@ def plant(
             server = QdrantProcess(qdrant, folder / "qdrant")
             server.start()
             stack.callback(server.stop)
-        made = Plant(folder, broker, server, environment={"ANABRANCH_EMBEDDER": embedder})
+        made = Plant(folder, broker, server, environment={"ANABRANCH_EMBEDDER": embedder}, call=call)
         stack.callback(made.close)
         for step in FLOW:
             for number in range(workers.get(step.name, 1)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from schemas.header import Header
@@ -13,7 +13,7 @@ from schemas.space import Space
 from streams.codec import Codec, codec
 from streams.kafka.log import Log
 from streams.kafka.names import topic_name
-from streams.kafka.wire import HEADER
+from streams.kafka.wire import HEADER, HEARTBEAT
 from streams.topology import FLOW, LAST
 
 _HEADER: Codec[Header] = codec(Header)
@@ -22,7 +22,10 @@ _ROW: Codec[Row] = codec(Row)
 
 @dataclass
 class Verdict:
-    """Counts over all spaces; ``memory`` holds each space's rows by key, as bytes."""
+    """Counts over all spaces; ``memory`` holds each space's rows by key, as bytes.
+
+    ``odd`` are faults that were not what they were meant to be, such as a leave that was not graceful.
+    """
 
     published: int = 0
     committed: int = 0
@@ -30,26 +33,25 @@ class Verdict:
     breaks: int = 0
     repeats: int = 0
     differing: int = 0
+    odd: int = 0
     memory: dict[str, dict[str, bytes]] = field(default_factory=lambda: defaultdict(dict))
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is lost, refused, out of order or different, and every fault was the one that was meant."""
+        return not any((self.lost, self.lettered, self.breaks, self.differing, self.odd))
 
     @property
     def lost(self) -> int:
         """Turns that have no outcome."""
         return self.published - self.committed - self.lettered
 
-    def unlike(self, other: Mapping[str, Mapping[str, bytes]]) -> int:
-        """Return how many rows differ from another memory's, or are in one of them only, in the other's spaces."""
-        return sum(
-            self.memory[space].get(key) != rows.get(key)
-            for space, rows in other.items()
-            for key in self.memory[space].keys() | rows.keys()
-        )
-
     def __str__(self) -> str:
         """Describe it in one line."""
         return (
             f"published={self.published} committed={self.committed} lettered={self.lettered} lost={self.lost} "
-            f"order breaks={self.breaks} repeats={self.repeats} of them differing={self.differing}"
+            f"order breaks={self.breaks} repeats={self.repeats} of them differing={self.differing} "
+            f"odd faults={self.odd}"
         )
 
 
@@ -80,6 +82,8 @@ async def _stage(log: Log, topic: str, partitions: int, verdict: Verdict) -> Non
 
 async def _memory(log: Log, partitions: int, published: Mapping[str, list[str]], verdict: Verdict) -> None:
     async for record in log.snapshot(LAST.target.name, partitions):
+        if record.key == HEARTBEAT:
+            continue
         space, _, key = (record.key or b"").decode().partition(" ")
         rows, body = verdict.memory[space], record.value or b""
         verdict.repeats += key in rows
@@ -98,7 +102,7 @@ def _outcomes(rows: Mapping[str, bytes]) -> list[OutcomeRow]:
     return sorted(found, key=lambda row: row.position)
 
 
-def by_space(events: list[tuple[Space, bytes]]) -> dict[str, list[str]]:
+def by_space(events: Iterable[tuple[Space, bytes]]) -> dict[str, list[str]]:
     """Return the turn ids of each space, in order."""
     named: dict[str, list[str]] = defaultdict(list)
     for space, body in events:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from infra.errors import UsageError
 from infra.kafka import WantedTopic, wanted
+from schemas.space import Space
 from streams.kafka.names import state_topic, topic_name
 from streams.topology import FLOW
+from tests.fakes.real_home import RealHome, said
 
 MONTH, WEEK, TWO_DAYS, DAY = "2592000000", "604800000", "172800000", "86400000"
 FOREVER = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
@@ -27,11 +31,11 @@ def by_name(**more: int) -> dict[str, WantedTopic]:
     ("name", "settings", "largest"),
     [
         ("turns", FOREVER, 4 * MIB),
-        *((name, FOR_A_MONTH, 8 * MIB) for name in LATER),
-        ("memory", MEMORY, 8 * MIB),
-        *((name, STATE, 8 * MIB) for name in STATES),
-        ("model.results", FOREVER, 8 * MIB),
-        ("letters", FOR_A_MONTH, 16 * MIB),
+        *((name, FOR_A_MONTH, 32 * MIB) for name in LATER),
+        ("memory", MEMORY, 32 * MIB),
+        *((name, STATE, 32 * MIB) for name in STATES),
+        ("model.results", FOREVER, 32 * MIB),
+        ("letters", FOR_A_MONTH, 64 * MIB),
     ],
 )
 def test_the_settings_of_the_table(name: str, settings: dict[str, str], largest: int) -> None:
@@ -51,6 +55,20 @@ def test_there_are_no_others() -> None:
 
 def test_the_longest_text_fits_where_it_enters() -> None:
     assert len(("\U0001f300" * 1_000_000).encode()) < int(by_name()["turns"].settings["max.message.bytes"])
+
+
+@pytest.mark.parametrize("unit", ["\U0001f300", "我爱你。", "On Monday I like Oslo. "], ids=["wide", "short", "found"])
+async def test_what_stages_make_of_the_longest_text_fits_behind_them(unit: str, tmp_path: Path) -> None:
+    """All of it grows with the text, so a shorter one tells."""
+    length, longest = 20_000, 1_000_000
+    home, space = RealHome(tmp_path), Space("long/one")
+    await home.tell([said("t0", (unit * length)[:length], space), said("t1", "And then?", space)], space)
+    with home.journal() as journal:
+        edges = {step.target.name: journal.read_records(step.target.name, space, -1, 1) for step in FLOW[:-1]}
+        sizes = {name: len(record.body) for name, (record,) in edges.items()}
+    sizes["memory"] = max(len(row.encode()) for row in home.memory(space))
+    for name, topic in by_name().items():
+        assert sizes.get(name, 0) * longest / length < int(topic.settings["max.message.bytes"]), name
 
 
 def test_nothing_is_smaller_than_what_feeds_it() -> None:

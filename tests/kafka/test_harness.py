@@ -1,0 +1,101 @@
+"""The harness's own judgement: what it must not call equal, graceful or joined. No broker is needed here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.bench.kafka import faults as module
+from infra.bench.kafka.alike import embedded, unlike
+from infra.bench.kafka.faults import Faults
+from infra.bench.kafka.load import Load
+from infra.bench.kafka.scaling import EvenLoad
+from infra.bench.kafka.states import spelled
+from infra.bench.kafka.verdict import Verdict
+from infra.settings import Settings
+from streams.kafka.wire import partition_of
+from streams.state import EMPTY, Counts, Saved, StateHeader, save
+from streams.topology import FLOW
+
+
+def state(*batches: int, offset: int = 0) -> Saved:
+    """Return the state after so many events, saved in cuts of these sizes."""
+    saved = EMPTY
+    for batch in batches:
+        counts = Counts(emitted=saved.header.counts.emitted + batch)
+        header = StateHeader(position=counts.emitted - 1, offset=offset + counts.emitted, counts=counts)
+        saved, _ = save(saved, header, {"count": b"%d" % counts.emitted, "name": b"same"})
+    return saved
+
+
+def test_states_are_equal_however_they_were_cut_and_wherever_their_input_lay() -> None:
+    assert spelled(state(1, 1, 1)) == spelled(state(3)) == spelled(state(2, 1, offset=70))
+
+
+@pytest.mark.parametrize("other", [state(2), state(3, 1), EMPTY], ids=["behind", "ahead", "none"])
+def test_states_that_have_come_elsewhere_are_not_equal(other: Saved) -> None:
+    assert spelled(state(3)) != spelled(other)
+
+
+def test_what_differs_or_is_on_one_side_only_is_counted() -> None:
+    theirs = {"a/a": {"route": b"1", "commit": b"2"}, "a/b": {"route": b"3"}}
+    assert unlike(theirs, theirs) == 0
+    assert unlike({"a/a": {"route": b"1", "commit": b"9"}, "a/c": {"route": b"3"}}, theirs) == 2
+    assert unlike({"a/a": theirs["a/a"] | {"normalize": b"4"}, "a/b": theirs["a/b"]}, theirs) == 1
+
+
+async def test_the_embedded_mode_gives_a_state_of_every_stage_for_every_space(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, embedder="hash")
+    alone = await embedded(settings, Load(20, 2).events(), idle=True)
+    assert alone.states.keys() == {"load/s0", "load/s1"}
+    assert all(states.keys() == {step.name for step in FLOW} for states in alone.states.values())
+    assert unlike(alone.states, (await embedded(settings, Load(20, 2, seed=2).events(), idle=True)).states) > 0
+
+
+def test_an_even_load_gives_every_partition_as_much() -> None:
+    events = list(EvenLoad(240, 240, partitions=6).events())
+    assert set(Counter(partition_of(space, 6) for space, _ in events).values()) == {40}
+
+
+@dataclass
+class FakePlant:
+    """Workers that are no processes; ``codes`` are what they end with."""
+
+    code: int = 0
+    workers: dict[tuple[str, int], Any] = field(default_factory=lambda: {("route", 0): None})
+    broker: Any = field(default_factory=lambda: type("Broker", (), {"bootstrap": ""}))
+
+    def start(self, stage: str, number: int) -> None:
+        self.workers[stage, number] = None
+
+    def leave(self, stage: str, number: int) -> int:
+        del self.workers[stage, number]
+        return self.code
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "serves", "odd"),
+    [
+        ("leave", 0, 1, 0),
+        ("leave", -15, 1, 1),
+        ("leave", 0, 0, 1),
+        ("join", 0, 2, 0),
+        ("join", 0, 1, 1),
+    ],
+)
+def test_leaves_that_are_not_graceful_and_joins_of_nothing_are_told(
+    what: str, code: int, serves: int, odd: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "serving", lambda _servers, workers: dict.fromkeys(list(workers)[:serves], 1))
+    monkeypatch.setattr(module, "_PATIENCE_S", 0.0)
+    told: list[str] = []
+    faults = Faults(FakePlant(code), 1, told.append, pause=(0, 0))  # type: ignore[arg-type]  # workers are no processes
+    asyncio.run(faults.go_through([what]))
+    assert len(faults.odd) == odd
+    assert set(faults.odd) <= set(told)
+    assert Verdict(odd=len(faults.odd)).is_clean == (odd == 0)
