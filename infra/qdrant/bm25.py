@@ -74,8 +74,3 @@ def _idf(records: int, holding: int) -> int:
     if not holding:
         return 0
     return math.floor(GRID * math.log((2 * records + 2) / (2 * holding + 1)) + 0.5)
-
-
-def thousandths(units: int) -> int:
-    """Return a sum of products (4096ths) in thousandths, halves rounded up."""
-    return (units * 1000 + GRID * GRID // 2) // (GRID * GRID)

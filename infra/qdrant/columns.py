@@ -29,7 +29,13 @@ _WEIGHT_BITS: Final = 7
 """A posting is row << 7 | weight: weights are at most 122, and 2^25 rows are far more than a process holds."""
 
 _SPARSE: Final = 4
-"""Where fewer than one row in so many is wanted, their vectors are gathered; else all are multiplied."""
+"""Where fewer than one row in so many is wanted, their vectors are gathered; else all are multiplied.
+
+A word that more of the rows hold has a byte for each row: eight times as fast to add up as its postings.
+"""
+
+COMMON: Final = 512
+"""Records that hold a word at least before it has that: fewer are added up together with the rare ones."""
 
 _WEIGHT: Final = (1 << _WEIGHT_BITS) - 1
 
@@ -93,6 +99,22 @@ def _products(vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> Score
 
 
 @dataclass(slots=True)
+class _Common:
+    """The weights of a common word, a byte for each row; ``seen`` of its postings are in there."""
+
+    weights: NDArray[np.uint8]
+    seen: int = 0
+
+
+def _scattered(runs: Sequence[tuple[array[int], int]], end: int) -> NDArray[np.int64]:
+    """Return for each of ``end`` rows the sum of weight x value over postings."""
+    packed = np.concatenate([np.frombuffer(postings, dtype=np.uint32) for postings, _ in runs])
+    factors = np.repeat([value for _, value in runs], [len(postings) for postings, _ in runs])
+    sums = np.bincount(packed >> _WEIGHT_BITS, (packed & _WEIGHT) * factors, minlength=end)
+    return sums[:end].astype(np.int64)
+
+
+@dataclass(slots=True)
 class Column:
     """The records of one kind, in the order of their ``since``."""
 
@@ -102,6 +124,7 @@ class Column:
     _until: array[int] = field(default_factory=lambda: array("q"))
     _postings: dict[int, array[int]] = field(default_factory=dict)
     _tagged: dict[str, array[int]] = field(default_factory=dict)
+    _common: dict[int, _Common] = field(default_factory=dict)
     _closed: int = 0
 
     def add(self, record: Stored) -> bool:
@@ -161,15 +184,34 @@ class Column:
 
     def worded(self, values: Mapping[int, int], rows: Rows, as_of: int, limit: int) -> Best:
         """Return the ``limit`` best of ``rows`` by BM25 for these query values, scores in thousandths."""
-        end, held = self.count(as_of), self._postings
-        runs = [(held[dimension], value) for dimension, value in values.items() if dimension in held]
-        if not runs or not len(rows):
+        held = {dimension: value for dimension, value in values.items() if dimension in self._postings}
+        if not held or not len(rows):
             return []
-        packed = np.concatenate([np.frombuffer(postings, dtype=np.uint32) for postings, _ in runs])
-        factors = np.repeat([value for _, value in runs], [len(postings) for postings, _ in runs])
-        sums = np.bincount(packed >> _WEIGHT_BITS, (packed & _WEIGHT) * factors, minlength=end).astype(np.int64)[rows]
+        sums = self._sums(held, self.count(as_of))[rows]
         holding = sums > 0
-        return self._best(rows[holding], (sums[holding] * 1000 + GRID * GRID // 2) // (GRID * GRID), limit)
+        thousandths = (sums[holding] * 1000 + GRID * GRID // 2) // (GRID * GRID)  # of 4096ths, halves rounded up
+        return self._best(rows[holding], thousandths, limit)
+
+    def _sums(self, values: Mapping[int, int], end: int) -> NDArray[np.int64]:
+        """Return the BM25 sum of each of the first ``end`` rows, in 4096ths."""
+        least = max(COMMON, len(self.ids) // _SPARSE)
+        common = {dimension for dimension in values if len(self._postings[dimension]) > least}
+        rare = [(self._postings[dimension], value) for dimension, value in values.items() if dimension not in common]
+        sums = _scattered(rare, end) if rare else np.zeros(end, dtype=np.int64)
+        for dimension in common:
+            sums += self._weights(dimension)[:end] * np.int64(values[dimension])
+        return sums
+
+    def _weights(self, dimension: int) -> NDArray[np.uint8]:
+        """Return the weight of a common word in each row: kept, and brought up to date."""
+        postings, known = self._postings[dimension], self._common.get(dimension)
+        if known is None or len(known.weights) < len(self.ids):
+            weights = np.zeros(len(self.ids) + len(self.ids) // 2, dtype=np.uint8)
+            known = self._common[dimension] = _Common(weights)
+        new = np.frombuffer(postings, dtype=np.uint32)[known.seen :]
+        known.weights[new >> _WEIGHT_BITS] = new & _WEIGHT
+        known.seen = len(postings)
+        return known.weights
 
     def newest(self, rows: Rows, limit: int) -> Best:
         """Return (-since, id) of the newest ``limit`` of ``rows``, in order."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final, TypeVar
 
-MATCHES: Final = 65_536
-"""Facts of matches kept in memory (about 25 MB): reading one costs 10 us, and a recall asks for a thousand."""
-
 ROWS: Final = 4096
 """Records kept in memory (about 25 MB): parsing one costs 30 us, and neighbouring turns find the same ones."""
 

@@ -8,7 +8,7 @@ once they are so; ``body``, the row as JSON, so that a recall needs no second st
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from qdrant_edge import Point, Record, SparseVector
 from infra.qdrant.bm25 import weights
 from infra.qdrant.columns import Stored
 from infra.qdrant.shard import DENSE, SPARSE
-from infra.qdrant.statistics import Entry
 from schemas.memory import OPEN, RecordKind, RecordRow
 from stages.ports import Found, Match
 from stages.text.spoken import searched
@@ -34,8 +33,7 @@ _FACTS: Codec[Facts] = codec(Facts)
 MARK_FIELDS: Final = ["until", "successor", "changed", "left"]
 FOUND_FIELDS: Final = ["body", *MARK_FIELDS]
 _KIND: Final = "kind "
-STATISTICS_FIELDS: Final = ["tags", "since"]
-STORED_FIELDS: Final = [*STATISTICS_FIELDS, "until", "brief"]
+STORED_FIELDS: Final = ["tags", "since", "until", "brief"]
 
 
 def tag(name: str, value: object) -> str:
@@ -115,25 +113,19 @@ def as_stored(record_id: str, content: Payload, weights: Mapping[int, int], vect
 
 def as_vector(read: Record) -> bytes | None:
     """Return the int8 vector of a point that was read with it."""
-    components = read.vector.get(DENSE) if isinstance(read.vector, dict) else None
+    return as_int8(read.vector.get(DENSE) if isinstance(read.vector, dict) else None)
+
+
+def as_int8(components: object) -> bytes | None:
+    """Return floats that hold int8 components as bytes; ``None`` of what is no vector."""
     return np.array(components, dtype=np.int8).tobytes() if isinstance(components, list) else None
-
-
-def counted(content: Payload, dimensions: Collection[int]) -> Entry:
-    """Return what the statistics count of a record, from its payload and its sparse dimensions."""
-    return _kind(content), content["since"], dimensions
 
 
 def _kind(content: Payload) -> RecordKind:
     return RecordKind(next(one for one in content["tags"] if one.startswith(_KIND)).removeprefix(_KIND))
 
 
-def facts(content: Payload) -> Facts:
-    """Return the facts of a match from a point's payload."""
-    return as_facts(content["brief"])
-
-
-def as_facts(brief: str) -> Facts:
+def facts(brief: str) -> Facts:
     """Return the facts of a match as they are written in the index."""
     return _FACTS.decode(brief.encode())
 

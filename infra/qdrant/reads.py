@@ -23,7 +23,7 @@ from infra.qdrant.points import (
     parsed,
     stored,
 )
-from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, cut
+from infra.qdrant.ranking import MORE, SLACK, Ranked, cut
 from infra.qdrant.residents import Residents
 from infra.qdrant.shard import DENSE, SPARSE, Shard
 from schemas.memory import RecordRow
@@ -76,7 +76,7 @@ class Reads:
         while open_ := [number for number in range(len(queries)) if number not in ranked]:
             results = self.shard.query(condition(where), [queries[number] for number in open_], asked)
             for number, points in zip(open_, results, strict=True):
-                if (best := cut(points, asked, limit, by_dot)) is not None:
+                if (best := cut(points, asked, limit)) is not None:
                     ranked[number] = best
             asked *= MORE
         return [ranked[number] for number in range(len(queries))]

@@ -15,7 +15,7 @@ from typing import Final
 from infra.qdrant import bm25
 from infra.qdrant.columns import Best, Column, Rows, Stored, Vectors
 from infra.qdrant.conditions import narrowings
-from infra.qdrant.points import Facts, as_facts
+from infra.qdrant.points import Facts, facts
 from infra.qdrant.ranking import Ranked
 from schemas.memory import RecordKind
 from schemas.space import Space
@@ -33,12 +33,16 @@ WORTH: Final = 4
 
 @dataclass(slots=True)
 class Resident:
-    """A space in memory: a column for each kind, and the facts of matches by record id."""
+    """A space in memory: a column for each kind, and the facts of matches by record id.
+
+    ``near`` counts dense questions; ``reached`` is the position up to which it is complete where others write it.
+    """
 
     columns: dict[RecordKind, Column] = field(default_factory=dict)
     facts: dict[str, Facts | str] = field(default_factory=dict)
     postings: int = 0
     near: int = 0
+    reached: int = -1
     dimension: int | None = None
 
     @property
@@ -61,10 +65,10 @@ class Resident:
 
     def known(self, record_id: str) -> Facts:
         """Return the facts of a match."""
-        facts = self.facts[record_id]
-        if isinstance(facts, str):
-            facts = self.facts[record_id] = as_facts(facts)
-        return facts
+        known = self.facts[record_id]
+        if isinstance(known, str):
+            known = self.facts[record_id] = facts(known)
+        return known
 
     def values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
         """Return the BM25 query values of tokens; the corpus is the records of these kinds as of then, closed too."""
@@ -117,39 +121,27 @@ def _merged(found: Sequence[Best], limit: int) -> Ranked:
 
 
 @dataclass(slots=True)
-class Residents:
-    """The spaces in memory; ``load`` reads a space from the index, ``load_vectors`` its vectors by record id."""
+class Shelf:
+    """So many spaces as there is room for; those longest unused go, their vectors first."""
 
-    load: Callable[[Space], Iterable[Stored]]
-    load_vectors: Callable[[Space], Mapping[str, bytes]]
-    dimension: int
     _spaces: OrderedDict[Space, Resident] = field(default_factory=OrderedDict)
     _postings: int = 0
     _vectors: int = 0
 
-    def of(self, space: Space) -> Resident:
-        """Return a space, complete with all that was added."""
-        if space not in self._spaces:
-            self._spaces[space] = Resident()
-            self.add(space, self.load(space), {})
-            self._evict()
-        self._spaces.move_to_end(space)
+    def get(self, space: Space) -> Resident | None:
+        """Return a space that is here: it was used last."""
+        if space in self._spaces:
+            self._spaces.move_to_end(space)
+        return self._spaces.get(space)
+
+    def put(self, space: Space) -> Resident:
+        """Begin with a space."""
+        self.forget(space)
+        self._spaces[space] = Resident()
         return self._spaces[space]
 
-    def with_vectors(self, space: Space) -> Resident | None:
-        """Return a space with its vectors, if it has been asked for often enough and they are not too many."""
-        resident = self.of(space)
-        resident.near += 1
-        if resident.dimension is None:
-            if resident.near <= WORTH or len(resident.facts) * self.dimension * 4 > VECTORS:
-                return None
-            resident.take(self.load_vectors(space), self.dimension)
-            self._vectors += resident.vectors
-            self._evict()
-        return resident
-
     def add(self, space: Space, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
-        """Add new records and closings, if the space is in memory; else it will be read with them."""
+        """Add new records and closings, if the space is here; one that comes out of order lets go of all of it."""
         resident = self._spaces.get(space)
         if resident is None:
             return
@@ -160,9 +152,17 @@ class Residents:
             self.forget(space)
         for record_id, until in closed.items():
             resident.close(record_id, until)
+        self._evict(space)
+
+    def take(self, space: Space, vectors: Mapping[str, bytes], dimension: int) -> None:
+        """Hold the vectors of a space that is here from now on."""
+        resident = self._spaces[space]
+        resident.take(vectors, dimension)
+        self._vectors += resident.vectors
+        self._evict(space)
 
     def forget(self, space: Space) -> None:
-        """Drop a space that may not match the index any more; it is read again."""
+        """Drop a space."""
         if resident := self._spaces.pop(space, None):
             self._count(resident, -1)
 
@@ -170,12 +170,54 @@ class Residents:
         self._postings += sign * resident.postings
         self._vectors += sign * resident.vectors
 
-    def _evict(self) -> None:
-        """Let go of what is too much; what was used last stays."""
-        while self._postings > POSTINGS and len(self._spaces) > 1:
-            self.forget(next(iter(self._spaces)))
+    def _evict(self, used: Space) -> None:
+        """Let go of what is too much, but the space in use."""
+        for space in [space for space in self._spaces if space != used]:
+            if self._postings <= POSTINGS:
+                break
+            self.forget(space)
         for resident in self._spaces.values():
             if self._vectors <= VECTORS:
                 return
             self._vectors -= resident.vectors
             resident.drop()
+
+
+def wants_vectors(resident: Resident, dimension: int) -> bool:
+    """Note a dense question about a space; return whether its vectors should now be read."""
+    resident.near += 1
+    too_many = len(resident.facts) * dimension * 4 > VECTORS
+    return resident.dimension is None and resident.near > WORTH and not too_many
+
+
+@dataclass(slots=True)
+class Residents:
+    """Spaces that only this process writes; ``load`` reads a space from the index, ``load_vectors`` its vectors."""
+
+    load: Callable[[Space], Iterable[Stored]]
+    load_vectors: Callable[[Space], Mapping[str, bytes]]
+    dimension: int
+    shelf: Shelf = field(default_factory=Shelf)
+
+    def of(self, space: Space) -> Resident:
+        """Return a space, complete with all that was added."""
+        resident = self.shelf.get(space)
+        if resident is None:
+            resident = self.shelf.put(space)
+            self.shelf.add(space, self.load(space), {})
+        return resident
+
+    def with_vectors(self, space: Space) -> Resident | None:
+        """Return a space with its vectors, if it has been asked for often enough and they are not too many."""
+        resident = self.of(space)
+        if wants_vectors(resident, self.dimension):
+            self.shelf.take(space, self.load_vectors(space), self.dimension)
+        return resident if resident.dimension else None
+
+    def add(self, space: Space, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
+        """Add what was written; a space that is not in memory will be read with it."""
+        self.shelf.add(space, records, closed)
+
+    def forget(self, space: Space) -> None:
+        """Drop a space that may not match the index any more; it is read again."""
+        self.shelf.forget(space)

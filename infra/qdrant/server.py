@@ -8,7 +8,6 @@ from typing import Any, Final, Self
 from infra.errors import MissingError
 from infra.qdrant.batch import Batch, collect
 from infra.qdrant.folder import Manifest
-from infra.qdrant.points import MARK_FIELDS
 from infra.qdrant.server_answers import Refused
 from infra.qdrant.server_calls import Server, connect
 from infra.qdrant.server_collection import Opening
@@ -37,7 +36,7 @@ class ServerIndex:
     def __init__(self, server: Server, dimension: int) -> None:
         self._server = server
         self._dimension = dimension
-        self._reads = ServerReads(server)
+        self._reads = ServerReads(server, dimension)
 
     @classmethod
     async def open(  # noqa: PLR0913 - three say where, three what, one whether it may be made; all by name
@@ -80,30 +79,27 @@ class ServerIndex:
     async def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[list[Found]]:
         """For each int8 vector return the ``limit`` records of greatest dot product."""
         self._server.must_be_open()
-        hits = await self._reads.nearest(where, vectors, limit, MARK_FIELDS)
-        return await self._reads.found(hits, where.space, where.as_of)
+        return await self._reads.found(where, await self._reads.nearest(where, vectors, limit))
 
     async def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[list[Found]]:
         """For each list of tokens return the ``limit`` best records by BM25."""
         self._server.must_be_open()
-        hits = await self._reads.lexical(where, queries, limit, MARK_FIELDS)
-        return await self._reads.found(hits, where.space, where.as_of)
+        return await self._reads.found(where, await self._reads.lexical(where, queries, limit))
 
     async def dense(self, where: Filter, vector: bytes, limit: int) -> list[Match]:
         """Return the records of greatest dot product with an int8 vector, best first."""
         self._server.must_be_open()
-        return await self._reads.matched(await self._reads.nearest(where, [vector], limit, []), where.space)
+        return await self._reads.matched(where, (await self._reads.nearest(where, [vector], limit))[0])
 
     async def sparse(self, where: Filter, tokens: Sequence[str], limit: int) -> list[Match]:
         """Return the best records by BM25 over these tokens, best first."""
         self._server.must_be_open()
-        return await self._reads.matched(await self._reads.lexical(where, [tokens], limit, []), where.space)
+        return await self._reads.matched(where, (await self._reads.lexical(where, [tokens], limit))[0])
 
     async def matching(self, where: Filter, limit: int) -> list[Found]:
         """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
         self._server.must_be_open()
-        hits = await self._reads.newest(where, limit)
-        return (await self._reads.found(hits, where.space, where.as_of))[0]
+        return (await self._reads.found(where, [await self._reads.newest(where, limit)]))[0]
 
     async def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
         """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
@@ -121,7 +117,7 @@ class ServerIndex:
     async def write(self, space: Space, batch: Sequence[Committed]) -> None:
         """Write the rows of these events: records, closings and marks, turns last, then the watermark.
 
-        Each step is acknowledged before the next. What is there already, from whomever, is left as it is.
+        Each step is done before the next. What is there already, from whomever, is left as it is.
 
         Raises:
             Unavailable: if the server does not answer; writing again finishes what was begun.
@@ -133,9 +129,10 @@ class ServerIndex:
             return
         held = await self._held(rows)
         check(rows, held)
-        for updates in list(requests(rows, held)):  # all are made before the first is sent: a bad row writes nothing
+        *before, last = requests(rows, held)  # all are made before the first is sent: a bad row writes nothing
+        for updates in before:
             await self._server.update(space, updates)
-        await self._server.update(space, [raised(space, rows.last)])
+        await self._server.update(space, [*last, raised(space, rows.last)])
 
     async def _held(self, batch: Batch) -> dict[str, dict[str, Any]]:
         """Return the state of the batch's records that are in the index."""

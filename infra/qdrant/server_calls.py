@@ -6,21 +6,18 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 
 from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import Filter as ServerFilter
 from qdrant_client.models import (
-    Direction,
-    OrderBy,
     QueryRequest,
     Record,
     ScoredPoint,
     SearchParams,
-    SparseVector,
     UpdateOperation,
     UpdateStatus,
 )
-from qdrant_client.models import Filter as ServerFilter
 
 from infra.qdrant.server_answers import answered
-from infra.qdrant.shard import SPARSE
+from infra.qdrant.shard import DENSE
 from schemas.space import Space
 from stages.contract import Unavailable
 
@@ -38,8 +35,6 @@ _CHANNEL: Final = {
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
 }
-
-Vector = list[float] | SparseVector
 
 
 def connect(url: str, *, grpc_port: int | None, api_key: str | None) -> AsyncQdrantClient:
@@ -82,15 +77,15 @@ class Server:
             msg = f"the index at {self._url} is closed"
             raise Unavailable(msg)
 
-    async def query(
-        self, space: Space, where: ServerFilter, vectors: Sequence[tuple[str, Vector]], limit: int, fields: list[str]
+    async def nearest(
+        self, space: Space, where: ServerFilter, vectors: Sequence[list[float]], limit: int
     ) -> list[list[ScoredPoint]]:
-        """Return the ``limit`` best points for each (name, vector), best first, with these payload fields; exact."""
+        """Return the ``limit`` points of greatest dot product for each vector, best first; exact."""
         self.must_be_open()
         exact = SearchParams(exact=True)
         requests = [
-            QueryRequest(query=vector, using=name, filter=where, params=exact, limit=limit, with_payload=fields or None)
-            for name, vector in vectors
+            QueryRequest(query=vector, using=DENSE, filter=where, params=exact, limit=limit, with_payload=None)
+            for vector in vectors
         ]
         if not requests:
             return []
@@ -98,18 +93,10 @@ class Server:
             answers = await self._client.query_batch_points(self._collection, requests)
         return [answer.points for answer in answers]
 
-    async def newest(self, space: Space, where: ServerFilter, limit: int, fields: list[str]) -> list[Record]:
-        """Return ``limit`` points of greatest ``since``, with these payload fields."""
-        self.must_be_open()
-        order = OrderBy(key="since", direction=Direction.DESC)
-        async with answered(self._url, space, READ_S):
-            points, _ = await self._client.scroll(
-                self._collection, scroll_filter=where, limit=limit, order_by=order, with_payload=fields
-            )
-        return points
-
-    async def all(self, space: Space, where: ServerFilter, fields: list[str]) -> AsyncIterator[Record]:
-        """Yield all points of a filter with these payload fields and their sparse vector."""
+    async def all(
+        self, space: Space, where: ServerFilter, fields: list[str], vectors: list[str]
+    ) -> AsyncIterator[Record]:
+        """Yield all points of a filter with these payload fields and vectors."""
         self.must_be_open()
         offset: Any = None
         while True:
@@ -120,7 +107,7 @@ class Server:
                     limit=_PAGE,
                     offset=offset,
                     with_payload=fields,
-                    with_vectors=[SPARSE],
+                    with_vectors=vectors,
                 )
             for point in points:
                 yield point

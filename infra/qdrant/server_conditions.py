@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from qdrant_client.models import (
@@ -16,6 +16,7 @@ from qdrant_client.models import (
 )
 from qdrant_client.models import Filter as ServerFilter
 
+from infra.qdrant.conditions import narrowings
 from infra.qdrant.points import tag
 from schemas.memory import OPEN
 from schemas.space import Space
@@ -32,29 +33,30 @@ def condition(where: Filter) -> ServerFilter:
 
 def _conditions(where: Filter) -> Iterator[FieldCondition]:
     yield _in_space(where.space)
-    yield _one_of("kind", (kind.value for kind in where.kinds))
+    yield _one_of(sorted(tag("kind", kind.value) for kind in where.kinds))
     yield FieldCondition(key="since", range=Range(lte=where.as_of))
     if not where.closed_too:
         yield FieldCondition(key="until", range=Range(gt=where.as_of))
-    for name, values in (("owner", where.owners), ("turn", where.turn_ids), ("branch", where.branches)):
-        if values is not None:
-            yield _one_of(name, values)
-    for name, value in (("attribute", where.key_attribute), ("subject", where.key_subject)):
-        if value is not None:
-            yield _one_of(name, (value,))
+    for tags in narrowings(where):
+        yield _one_of(tags)
 
 
 def _in_space(space: Space) -> FieldCondition:
     return FieldCondition(key="space", match=MatchValue(value=str(space)))
 
 
-def _one_of(name: str, values: Iterable[object]) -> FieldCondition:
-    return FieldCondition(key="tags", match=MatchAny(any=sorted(tag(name, value) for value in values)))
+def _one_of(tags: list[str]) -> FieldCondition:
+    return FieldCondition(key="tags", match=MatchAny(any=tags))
 
 
 def between(space: Space, above: int, up_to: int) -> ServerFilter:
     """Return the filter of a space's records with ``above < since <= up_to``."""
     return ServerFilter(must=[_in_space(space), FieldCondition(key="since", range=Range(gt=above, lte=up_to))])
+
+
+def closed_between(space: Space, above: int, up_to: int) -> ServerFilter:
+    """Return the filter of a space's records that were closed with ``above < until <= up_to``."""
+    return ServerFilter(must=[_in_space(space), FieldCondition(key="until", range=Range(gt=above, lte=up_to))])
 
 
 def below(position: int) -> ServerFilter:

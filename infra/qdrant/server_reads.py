@@ -1,54 +1,44 @@
-"""Exact reads of the server, as the embedded index makes them. Only what cannot change is kept from one to the next.
+"""Exact reads of the server, as the embedded index makes them: ranked in memory, bodies from the server.
 
 Bodies and facts of records are immutable. Their marks (closed, changed, left) are another process's to write at any
-time: they come with each search, or are read with each fetch.
+time: they are read with each record that is shown.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from qdrant_client.models import SparseVector
+from qdrant_client.models import Record, SparseVector
 
-from infra.qdrant import bm25
 from infra.qdrant.batch import is_id
+from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import selects_nothing
-from infra.qdrant.kept import MATCHES, ROWS, keep
+from infra.qdrant.kept import ROWS, keep
 from infra.qdrant.points import (
     FOUND_FIELDS,
     MARK_FIELDS,
-    STATISTICS_FIELDS,
-    Facts,
+    STORED_FIELDS,
     Payload,
-    counted,
-    facts,
+    as_int8,
+    as_stored,
     floats,
     found,
     match,
     parsed,
 )
-from infra.qdrant.ranking import MORE, SLACK, Ranked, by_dot, by_words, cut, name, number
-from infra.qdrant.server_calls import Server, Vector
-from infra.qdrant.server_conditions import between, condition
-from infra.qdrant.server_statistics import GrowingStatistics
+from infra.qdrant.ranking import MORE, SLACK, Ranked, cut
+from infra.qdrant.server_calls import Server
+from infra.qdrant.server_conditions import between, closed_between, condition
+from infra.qdrant.server_residents import GrowingResidents, Part
 from infra.qdrant.server_watermarks import FIELDS, position, watermark_id
 from infra.qdrant.shard import DENSE, SPARSE
-from infra.qdrant.statistics import Entry
 from schemas.memory import RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
 
-_NEWEST_FIELDS = ["since", *MARK_FIELDS]
-
-
-@dataclass(slots=True)
-class Hits:
-    """Ranked ids, a list for each question, and the marks that came with them (empty where none were asked for)."""
-
-    ranked: list[Ranked]
-    marks: dict[str, Payload] = field(default_factory=dict)
+_Read = tuple[RecordRow, Payload]
 
 
 @dataclass
@@ -56,17 +46,22 @@ class ServerReads:
     """What both ports of reading are made of."""
 
     server: Server
-    statistics: GrowingStatistics = field(init=False)
-    _facts: dict[str, Facts] = field(default_factory=dict)
+    dimension: int
+    residents: GrowingResidents = field(init=False)
     _rows: dict[str, RecordRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Let the statistics read their spaces from the server."""
-        self.statistics = GrowingStatistics(self._entries, self.watermark)
+        """Let the spaces in memory be read from the server."""
+        self.residents = GrowingResidents(self._stored, self._closed, self.watermark, self.dimension)
 
-    async def _entries(self, space: Space, above: int, up_to: int) -> list[Entry]:
-        points = self.server.all(space, between(space, above, up_to), STATISTICS_FIELDS)
-        return [counted(point.payload or {}, _dimensions(point.vector)) async for point in points]
+    async def _stored(self, part: Part) -> list[Stored]:
+        where, vectors = between(part.space, part.above, part.up_to), [SPARSE, *([DENSE] if part.vectors else [])]
+        return [_as_stored(point) async for point in self.server.all(part.space, where, STORED_FIELDS, vectors)]
+
+    async def _closed(self, part: Part) -> dict[str, int]:
+        where = closed_between(part.space, part.above, part.up_to)
+        points = self.server.all(part.space, where, ["until"], [])
+        return {str(point.id): (point.payload or {})["until"] async for point in points}
 
     async def watermark(self, space: Space) -> int:
         """Return the last position whose records are all there (-1: none)."""
@@ -79,115 +74,72 @@ class ServerReads:
         held = await self.server.retrieve(about, sorted(set(names)), FIELDS)
         return [position(held.get(key)) for key in names]
 
-    async def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int, fields: list[str]) -> Hits:
-        """Rank by dot product, for each vector; ``fields`` of the payload come with it."""
-        return await self._ranked(where, [(DENSE, floats(vector)) for vector in vectors], limit, by_dot, fields)
-
-    async def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int, fields: list[str]) -> Hits:
-        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+    async def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
+        """Rank by dot product, for each vector."""
         if limit < 1 or selects_nothing(where):
-            return Hits([[] for _ in queries])
-        asked = [await self._values(where, tokens) for tokens in queries]
-        wanted: list[tuple[str, Vector]] = [(SPARSE, _sparse(values)) for values in asked if values]
-        hits = await self._ranked(where, wanted, limit, by_words, fields)
-        ranked = iter(hits.ranked)
-        return Hits([next(ranked) if values else [] for values in asked], hits.marks)
+            return [[] for _ in vectors]
+        if resident := await self.residents.with_vectors(where.space, where.as_of):
+            return [resident.nearest(where, vector, limit) for vector in vectors]
+        return await self._asked(where, vectors, limit)
 
-    async def _values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
-        counts = await self.statistics.of(where.space, where.as_of)
-        kinds, as_of = where.kinds, where.as_of
-        return bm25.query(
-            where.space, tokens, counts.count(kinds, as_of), lambda dim: counts.holding(kinds, as_of, dim)
-        )
-
-    async def _ranked(
-        self,
-        where: Filter,
-        vectors: Sequence[tuple[str, Vector]],
-        limit: int,
-        integer: Callable[[float], int],
-        fields: list[str],
-    ) -> Hits:
-        if limit < 1 or selects_nothing(where):
-            return Hits([[] for _ in vectors])
+    async def _asked(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
+        """Ask the server, past all that may tie at the cut."""
         ranked: dict[int, Ranked] = {}
-        marks: dict[str, Payload] = {}
         asked = limit + SLACK
         while open_ := [place for place in range(len(vectors)) if place not in ranked]:
-            questions = [vectors[place] for place in open_]
-            answers = await self.server.query(where.space, condition(where), questions, asked, fields)
+            questions = [floats(vectors[place]) for place in open_]
+            answers = await self.server.nearest(where.space, condition(where), questions, asked)
             for place, points in zip(open_, answers, strict=True):
-                marks |= {str(point.id): point.payload for point in points if point.payload is not None}
-                if (best := cut(points, asked, limit, integer)) is not None:
+                if (best := cut(points, asked, limit)) is not None:
                     ranked[place] = best
             asked *= MORE
-        return Hits([ranked[place] for place in range(len(vectors))], marks)
+        return [ranked[place] for place in range(len(vectors))]
 
-    async def newest(self, where: Filter, limit: int) -> Hits:
+    async def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
+        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+        if limit < 1 or selects_nothing(where):
+            return [[] for _ in queries]
+        resident = await self.residents.of(where.space, where.as_of)
+        return [resident.worded(where, resident.values(where, tokens), limit) for tokens in queries]
+
+    async def newest(self, where: Filter, limit: int) -> Ranked:
         """Return the newest records with score 0, ordered by (-since, id)."""
         if limit < 1 or selects_nothing(where):
-            return Hits([[]])
-        asked = limit + SLACK
-        while True:
-            points = await self.server.newest(where.space, condition(where), asked, _NEWEST_FIELDS)
-            contents = {number(point): point.payload or {} for point in points}
-            order = sorted((-content["since"], key) for key, content in contents.items())
-            if len(points) < asked or order[-1][0] != order[limit - 1][0]:
-                best = [name(key) for _, key in order[:limit]]
-                return Hits([[(key, 0) for key in best]], {name(key): content for key, content in contents.items()})
-            asked *= MORE
+            return []
+        return (await self.residents.of(where.space, where.as_of)).newest(where, limit)
 
-    async def found(self, hits: Hits, space: Space, as_of: int) -> list[list[Found]]:
+    async def found(self, where: Filter, ranked: Sequence[Ranked]) -> list[list[Found]]:
         """Return the records of ranked ids with what had happened to them, without one removed meanwhile."""
-        rows = await self._records(space, {key for ranked in hits.ranked for key, _ in ranked})
-        return [
-            [found(rows[key], hits.marks[key], as_of, score) for key, score in ranked if key in rows]
-            for ranked in hits.ranked
-        ]
+        read = await self._records(where.space, {key for hits in ranked for key, _ in hits})
+        return [[found(*read[key], where.as_of, score) for key, score in hits if key in read] for hits in ranked]
 
     async def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
         """Return the records of these ids that are in the space as of then, in the order asked."""
-        asked = {key for key in record_ids if is_id(key)}
-        kept = sorted(asked & self._rows.keys())
-        rows = {key: self._rows[key] for key in kept}
-        marks, whole = await asyncio.gather(
-            self.server.retrieve(space, kept, MARK_FIELDS),
-            self.server.retrieve(space, sorted(asked - rows.keys()), FOUND_FIELDS),
-        )
-        rows |= self._parsed(whole)
-        contents = marks | whole
-        there = [key for key in record_ids if key in rows and key in contents]
-        return [
-            found(rows[key], contents[key], as_of)
-            for key in there
-            if rows[key].space == space and rows[key].since <= as_of
-        ]
+        read = await self._records(space, {key for key in record_ids if is_id(key)})
+        asked = [read[key] for key in record_ids if key in read]
+        return [found(row, marks, as_of) for row, marks in asked if row.space == space and row.since <= as_of]
 
-    async def _records(self, space: Space, ids: Collection[str]) -> dict[str, RecordRow]:
-        """Return the rows of ``ids``; what is kept is not read again."""
+    async def _records(self, space: Space, ids: Collection[str]) -> dict[str, _Read]:
+        """Return those of ``ids`` that are records, with their marks as they are now; bodies are kept."""
         kept = {key: self._rows[key] for key in ids if key in self._rows}
-        return kept | self._parsed(await self.server.retrieve(space, sorted(ids - kept.keys()), ["body"]))
-
-    def _parsed(self, contents: dict[str, dict[str, object]]) -> dict[str, RecordRow]:
-        rows = {key: parsed(content) for key, content in contents.items() if "body" in content}
+        marks, whole = await asyncio.gather(
+            self.server.retrieve(space, sorted(kept), MARK_FIELDS),
+            self.server.retrieve(space, sorted(ids - kept.keys()), FOUND_FIELDS),
+        )
+        rows = {key: parsed(content) for key, content in whole.items() if "body" in content}
         keep(self._rows, rows, ROWS)
-        return rows
+        contents: Mapping[str, Payload] = marks | whole
+        return {key: (row, contents[key]) for key, row in (kept | rows).items() if key in contents}
 
-    async def matched(self, hits: Hits, space: Space) -> list[Match]:
-        """Return the matches of the only question's ids."""
-        [ranked] = hits.ranked
-        known = {key: self._facts[key] for key, _ in ranked if key in self._facts}
-        unknown = [key for key, _ in ranked if key not in known]
-        read = {key: facts(content) for key, content in (await self.server.retrieve(space, unknown, ["brief"])).items()}
-        keep(self._facts, read, MATCHES)
-        known |= read
-        return [match(key, known[key], score) for key, score in ranked if key in known]
+    async def matched(self, where: Filter, ranked: Ranked) -> list[Match]:
+        """Return the matches of ranked ids."""
+        resident = await self.residents.of(where.space, where.as_of)
+        return [match(key, resident.known(key), score) for key, score in ranked]
 
 
-def _dimensions(vectors: object) -> Collection[int]:
-    weighed = vectors.get(SPARSE) if isinstance(vectors, dict) else None
-    return weighed.indices if isinstance(weighed, SparseVector) else ()
-
-
-def _sparse(values: dict[int, int]) -> SparseVector:
-    return SparseVector(indices=list(values), values=[float(value) for value in values.values()])
+def _as_stored(point: Record) -> Stored:
+    vectors = point.vector if isinstance(point.vector, dict) else {}
+    weighed, dense = vectors.get(SPARSE), vectors.get(DENSE)
+    pairs = zip(weighed.indices, weighed.values, strict=True) if isinstance(weighed, SparseVector) else ()
+    weights = {dimension: round(value) for dimension, value in pairs}
+    return as_stored(str(point.id), point.payload or {}, weights, as_int8(dense))

@@ -49,6 +49,9 @@ Held = Mapping[str, dict[str, Any]]
 def requests(batch: Batch, held: Held) -> Iterator[list[UpdateOperation]]:
     """Yield the updates of a batch, a list for each request: records, closings and marks, the turns' records last.
 
+    There is at least one request, if an empty one. Those of a request are done in their order, and what is refused ends
+    the rest (measured).
+
     ``held`` is what the index has of its records. It saves work only: what changes meanwhile is met by the conditions.
 
     Raises:
@@ -67,7 +70,7 @@ def requests(batch: Batch, held: Held) -> Iterator[list[UpdateOperation]]:
     parts = [part for step in steps for part in step]
     if len(fresh) <= _POINTS and len(on_turns) + len(on_others) <= _MARKS:  # one round trip for what a turn brings
         parts = [[operation for part in parts for operation in part]]
-    yield from parts
+    yield from parts or [[]]
 
 
 def _inserts(points: Sequence[PointStruct]) -> Iterator[list[UpdateOperation]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -121,8 +121,8 @@ async def test_another_memory_is_caught(tmp_path: Path, mutation: Mutation) -> N
 def cut(sort: bool) -> Install:  # noqa: FBT001 - a table's column
     """Cut what the engine answers without asking past ties; ``sort`` it by score and id."""
 
-    def best(points: Sequence[Any], _asked: int, limit: int, integer: Callable[[float], int]) -> list[tuple[str, int]]:
-        scored = [(-integer(point.score), ranking.number(point)) for point in points]
+    def best(points: Sequence[Any], _asked: int, limit: int) -> list[tuple[str, int]]:
+        scored = [(-round(point.score), ranking.number(point)) for point in points]
         return [(ranking.name(number), -score) for score, number in (sorted(scored) if sort else scored)[:limit]]
 
     return lambda patch: patch.setattr(reads, "cut", best)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.qdrant import EdgeIndex, residents
+from infra.qdrant import EdgeIndex, columns, residents
 from schemas.committed import Committed
 from schemas.memory import RecordKind, RecordRow, Row
 from schemas.space import Space
@@ -27,10 +27,11 @@ WORDS = ("river", "stone", "cloud", "東京")
 spaces = count()
 
 
-@pytest.fixture(scope="module", params=[0, 10**9], ids=["vectors in memory", "asked of the engine"])
+@pytest.fixture(scope="module", params=[0, 10**9], ids=["all in memory", "vectors asked of the engine"])
 def edge(request: pytest.FixtureRequest) -> Iterator[EdgeIndex]:
     with quick_folder() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(residents, "WORTH", request.param)
+        patch.setattr(columns, "COMMON", request.param)
         index = EdgeIndex.open(folder, generation=1, model="test", dimension=SIZE)
         yield index
         asyncio.run(index.close())

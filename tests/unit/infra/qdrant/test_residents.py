@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import pytest
 
+from infra.qdrant import columns
 from infra.qdrant import residents as module
 from infra.qdrant.columns import Column, Stored
 from infra.qdrant.residents import Resident, Residents
@@ -153,9 +155,9 @@ def test_what_is_held_is_counted_exactly() -> None:
         near(residents, where(space))
     shelf.write(residents, A, *(stored(n, n) for n in range(2, 60)))
     residents.forget(A)
-    assert residents._vectors == residents.of(B).vectors
+    assert residents.shelf._vectors == residents.of(B).vectors
     residents.forget(B)
-    assert (residents._vectors, residents._postings) == (0, 0)
+    assert (residents.shelf._vectors, residents.shelf._postings) == (0, 0)
 
 
 def test_few_rows_are_searched_as_all_are() -> None:
@@ -165,6 +167,23 @@ def test_few_rows_are_searched_as_all_are() -> None:
     assert near(residents, replace(few, as_of=6)) == numbered([3])
     assert [one for one, _ in residents.of(A).newest(few, 9)] == numbered([7, 3])
     assert [one for one, _ in residents.of(A).worded(few, {7: 64}, 9)] == numbered([3, 7])
+
+
+def test_common_words_add_up_as_their_postings_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(5)
+    texts = [{word: chance.randint(1, 122) for word in range(12) if chance.random() < 0.08 * word} for _ in range(120)]
+    records = [stored(n, n)._replace(weights=weights) for n, weights in enumerate(texts)]
+    asked = {word: chance.randint(1, 500) for word in range(12)}
+    answers = []
+    for common in (0, 1000):
+        monkeypatch.setattr(columns, "COMMON", common)
+        shelf = Shelf({A: records[:40]})
+        residents = shelf.residents()
+        answers.append([])
+        for known in range(40, 121, 20):
+            answers[-1].append([residents.of(A).worded(where(A, as_of), asked, 30) for as_of in (known // 2, known)])
+            shelf.write(residents, A, *records[known : known + 20])
+    assert answers[0] == answers[1]
 
 
 def test_the_newest_of_one_position_come_by_id() -> None:
