@@ -17,7 +17,8 @@ def print_readings(console: Console, name: str, readings: Sequence[Reading]) -> 
     columns = ["stage", *(f"after {turns}" for turns in after), "vectors", *(f"written at {turns}" for turns in after)]
     columns.append("written in bulk")
     table(console, f"{name}: bytes of state, and bytes written of it a turn", columns, _states(readings))
-    more = ["turns", "ms a turn", "ratio", "in bulk", "ratio", "journal", "index", "resident", "lettered"]
+    to = f"to {_base(readings).turns:,}"
+    more = ["turns", "ms a turn", to, "in bulk", to, "journal", "index", "resident", "lettered"]
     table(
         console, f"{name}: time a turn told alone and in bulk, bytes on the disk for a new turn", more, _rest(readings)
     )
@@ -38,16 +39,21 @@ def _states(readings: Sequence[Reading]) -> Iterable[list[str]]:
         ]
 
 
+def _base(readings: Sequence[Reading]) -> Reading:
+    """Return what the others are compared with: the second, since most turns before the first had no past to read."""
+    return readings[min(1, len(readings) - 1)]
+
+
 def _rest(readings: Sequence[Reading]) -> Iterable[list[str]]:
-    first = readings[0]
+    base = _base(readings)
     for before, reading in zip([None, *readings], readings, strict=False):
         more = reading.turns - (before.turns if before else 0)
         yield [
             f"{reading.turns:,}",
             f"{reading.alone_ms:.1f}",
-            f"{reading.alone_ms / first.alone_ms:.2f}",
+            f"{reading.alone_ms / base.alone_ms:.2f}",
             f"{reading.together_ms:.1f}",
-            f"{reading.together_ms / first.together_ms:.2f}",
+            f"{reading.together_ms / base.together_ms:.2f}",
             f"{(reading.journal - (before.journal if before else 0)) / more:,.0f}",
             f"{(reading.index - (before.index if before else 0)) / more:,.0f}",
             f"{reading.resident / 2**20:.0f} MB",

@@ -70,7 +70,7 @@ def test_conversations_are_put_one_after_the_other_between_the_same_two(tmp_path
     assert [turn.session for turn in turns] == ["1:1", "1:1", "2:1", "2:1", "2:1"]
     assert turns[2].at > turns[1].at, "an earlier conversation comes later here"
     assert dialogue.source == (
-        "LoCoMo, l.json: 2 conversations one after the other, 5 turns, repeated in order, up to 20 times"
+        "LoCoMo, l.json: 5 turns of 2 conversations, one after the other, repeated in order, up to 20 times"
     )
 
 
