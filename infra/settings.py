@@ -139,6 +139,13 @@ def config_file() -> Path | None:
     return home / "config.toml" if (home / "config.toml").is_file() else None
 
 
+def traces_wanted() -> bool:
+    """Whether OpenTelemetry's own variables name a place for spans to go, and none of them says that none should."""
+    named = any(_ENVIRONMENT.get(f"OTEL_EXPORTER_OTLP_{which}ENDPOINT") for which in ("", "TRACES_"))
+    is_off = _ENVIRONMENT.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    return named and not is_off and _ENVIRONMENT.get("OTEL_TRACES_EXPORTER", "") != "none"
+
+
 def unknown_variables() -> list[str]:
     """Return variables that begin with ``ANABRANCH_`` and set nothing: most likely typing errors."""
     known = {f"{PREFIX}{name.upper()}" for name in (*Settings.model_fields, "config")}

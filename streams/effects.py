@@ -11,6 +11,7 @@ from schemas.header import Header
 from schemas.letter import Letter
 from schemas.space import Space
 from streams.state import StateHeader, StateRow
+from streams.tracing import Period, Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class Outbound:
 
 @dataclass(slots=True)
 class Cut:
-    """What a lane did since its last cut, to be made durable in the order of the effects."""
+    """What a lane did since its last cut, to be made durable in the order of the effects.
+
+    When it is, its ``traced`` events are told, and when the index was ``written``.
+    """
 
     stage: str
     space: Space
@@ -54,6 +58,8 @@ class Cut:
     state: Sequence[StateRow] = ()
     header: StateHeader = field(default_factory=StateHeader)
     events: int = 0
+    traced: list[Traced] = field(default_factory=list)
+    written: Period | None = None
 
 
 class Effects(Protocol):

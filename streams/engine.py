@@ -24,6 +24,7 @@ from streams.preparing import Preparing
 from streams.state import StateStore, load
 from streams.stopped import BrokenOrder, StageCrashed
 from streams.topology import Node
+from streams.tracing import NoTracing, Tracing
 
 CUT = 32
 """Events between two cuts: many enough to share a flush, few enough that a crash repeats little."""
@@ -55,6 +56,7 @@ class Engine(Generic[In, Out, State]):
     patience: Patience = field(default_factory=Patience)
     limit: Limit = field(default_factory=Limit)
     hand: Hand = field(default_factory=Hand)
+    tracing: Tracing = field(default_factory=NoTracing)
     _asking: Asking[In, Out, State] = field(init=False)
     _preparing: Preparing[In, Out, State] = field(init=False)
     _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
@@ -117,6 +119,17 @@ class Engine(Generic[In, Out, State]):
         return self._lanes[space]
 
     async def _handle(self, lane: Lane[State], record: Inbound) -> None:
+        if record.trace is None or not self.tracing.on:
+            await self._take(lane, record)
+        else:
+            begun, before = self.tracing.now(), lane.header
+            await self._take(lane, record)
+            if lane.header.offset > before.offset:  # else it is a repeat, and nothing was done
+                lane.trace(record, before, (begun, self.tracing.now()))
+        if lane.cut.events >= CUT:
+            await self._perform(lane)
+
+    async def _take(self, lane: Lane[State], record: Inbound) -> None:
         if self.is_first:
             await self._enter(lane, record)
         elif record.header is None:
@@ -124,8 +137,6 @@ class Engine(Generic[In, Out, State]):
             raise BrokenOrder(msg)
         else:
             await self._follow(lane, record, record.header)
-        if lane.cut.events >= CUT:
-            await self._perform(lane)
 
     async def _enter(self, lane: Lane[State], record: Inbound) -> None:
         """Number an event of the log and decide it."""
@@ -255,7 +266,11 @@ class Engine(Generic[In, Out, State]):
         who = f"{self.node.name} of {lane.space!r}"
         await self.patience.ask(who, lambda: self.effects.outputs(cut))
         if cut.committed:
+            begun = self.tracing.now()
             await self.patience.ask(who, lambda: self.effects.sink(cut))
+            cut.written = begun, self.tracing.now()
         await self.patience.ask(who, lambda: self.effects.state(cut))
         await self.patience.ask(who, lambda: self.effects.offset(cut))
         lane.settle(saved)
+        if cut.traced:
+            self.tracing.tell(cut.stage, cut.space, cut.traced, cut.written)

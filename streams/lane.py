@@ -9,9 +9,11 @@ from typing import Generic, TypeVar
 from schemas.committed import Committed
 from schemas.space import Space
 from stages.contract import StageState
+from streams.codec import peek
 from streams.effects import Cut, Inbound, Outbound
 from streams.letters import Refusal, write
 from streams.state import Counts, Saved, StateHeader, StateRow, save
+from streams.tracing import Outcome, Period, Traced
 
 State = TypeVar("State", bound=StageState)
 
@@ -61,6 +63,19 @@ class Lane(Generic[State]):
         if refusal.header is None:
             self.cut.events += 1
             self.header = self.header.passed(record.offset, self._counted("alone"))
+
+    def trace(self, record: Inbound, before: StateHeader, deciding: Period) -> None:
+        """Note what became of an event that bears a trace context; ``before`` was the header until it came."""
+        position = self.header.position if self.header.position > before.position else None
+        event_id = peek(record.body).event_id if position is None else self.cut.outputs[-1].header.event_id
+        written = next((one for one in self.cut.letters[-1:] if one.offset == record.offset), None)
+        if written is not None or record.marker:
+            outcome = Outcome.LETTERED
+        else:
+            outcome = Outcome.DUPLICATE if position is None else Outcome.EMITTED
+        reason = None if written is None else written.reason
+        at = record.partition, record.offset
+        self.cut.traced.append(Traced(record.trace or b"", *at, deciding, outcome, event_id, position, reason))
 
     def _counted(self, name: str) -> Counts:
         counts = self.header.counts

@@ -15,6 +15,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from infra.errors import MissingError
+from infra.telemetry import tracing
 from infra.workers.health import STILL_S, Health
 from infra.workers.plane import Plane
 from infra.workers.pulse import Pulse
@@ -142,6 +143,7 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
     mine = place.folder / f"{name}-{place.number}"
     mine.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
+        told = stack.enter_context(tracing(name, place.number, source, group_of(name, generation)))
         sending = await stack.enter_async_context(producing(place, [source, topics.output, topics.state, LETTERS]))
         hand = stack.enter_context(Hand(mine / "hand"))
         deaths = Deaths(hand, place.crashes)
@@ -161,6 +163,7 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             fail=faults.append,
             index=plane.index if name == LAST.name else None,
             hand=hand,
+            tracing=told,
             reopen=place.reopen,
         )
         worker = Worker(shared)
@@ -197,7 +200,7 @@ def _settle() -> None:
     """Let the collector pass over what is here to stay, libraries and models, and look at the rest less often."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNG, 20, 20)
+    gc.set_threshold(_YOUNG)
 
 
 def client_id(stage: str, number: int, port: int) -> str:

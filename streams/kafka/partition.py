@@ -95,6 +95,7 @@ class Partition:
             patience=shared.patience,
             limit=shared.limit,
             hand=shared.hand,
+            tracing=shared.tracing,
         )
 
     # from the assignment to its end

@@ -19,6 +19,7 @@ from streams.letters import Limit
 from streams.metrics import Metrics
 from streams.patience import Patience
 from streams.topology import FIRST, LAST, AnyNode
+from streams.tracing import NoTracing, Tracing
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Shared:
     metrics: Metrics = field(default_factory=Metrics)
     waits: Waits = field(default_factory=Waits)
     pause: Pause = field(default_factory=Pause)
+    tracing: Tracing = field(default_factory=NoTracing)
     ends: Callable[[int], int | None] = lambda _partition: None
     reopen: float = 10.0
 

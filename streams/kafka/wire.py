@@ -25,7 +25,8 @@ MARKER = "anabranch-marker"
 OWN = "anabranch-own"
 """Record header of a control event that the system itself wrote to ``turns``."""
 TRACE = "traceparent"
-"""Record header of the trace that the publisher began (W3C trace context)."""
+"""Record header of the trace that the publisher began (W3C trace context). Every stage passes it on as it is: see
+``streams.tracing``."""
 
 NEXT = b"next"
 """Key of the partition row of a state topic: the lowest input offset that is not finished."""

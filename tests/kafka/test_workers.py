@@ -101,7 +101,7 @@ async def keys(settings: Settings, topic: str, space: str, partitions: int = PAR
     ]
 
 
-async def until(what: Callable[[], Any], within: float = 30.0) -> Any:
+async def until(what: Callable[[], Any], within: float = 60.0) -> Any:
     """Return what ``what`` (it may be awaitable) says as soon as that is true."""
     end, found = time.monotonic() + within, None
     while time.monotonic() < end:
@@ -174,7 +174,9 @@ def herd(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with log.open("wb") as file:
         process = subprocess.Popen(command, env=environment(settings), stderr=file, stdout=file)
     try:
-        yield Herd(settings, process, log)
+        started = Herd(settings, process, log)
+        asyncio.run(until(started.works, 90))
+        yield started
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -184,7 +186,7 @@ def herd(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 async def test_every_member_is_found_with_its_partitions_and_its_pages(herd: Herd) -> None:
-    rows = await until(herd.works, 60)
+    rows = await until(herd.works)
     assert [row["worker"] for row in rows] == [0, 1]
     for up in herd.events("up"):
         assert page(up["port"], "/healthz") == (200, "ok\n")

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-CLIENTS = {"aiokafka", "kafka", "faust", "qdrant_client"}
+CLIENTS = {"aiokafka", "kafka", "faust", "qdrant_client", "opentelemetry"}
 LOADED = "import json, sys, infra.bootstrap, infra.cli.app; print(json.dumps(sorted(sys.modules)))"
 
 

@@ -174,7 +174,7 @@ def test_common_words_add_up_as_their_postings_do(monkeypatch: pytest.MonkeyPatc
     texts = [{word: chance.randint(1, 122) for word in range(12) if chance.random() < 0.08 * word} for _ in range(120)]
     records = [stored(n, n)._replace(weights=weights) for n, weights in enumerate(texts)]
     asked = {word: chance.randint(1, 500) for word in range(12)}
-    answers = []
+    answers: list[list[object]] = []
     for common in (0, 1000):
         monkeypatch.setattr(columns, "COMMON", common)
         shelf = Shelf({A: records[:40]})
