@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -26,7 +27,8 @@ class CrashBook:
     def open(cls, path: Path) -> Self:
         """Open the file for this thread, or make it: asked at every event, which takes half the time with WAL."""
         database = sqlite3.connect(path, isolation_level=None, timeout=30)
-        database.execute("PRAGMA journal_mode=WAL")
+        with suppress(sqlite3.OperationalError):  # another worker makes the file just now, and will have switched it
+            database.execute("PRAGMA journal_mode=WAL")
         return cls(database)
 
     def count(self, stage: str, space: Space, offset: int) -> int:

@@ -8,7 +8,7 @@ and more where thousands tie, since it must then be asked again for more. All ar
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -55,17 +55,18 @@ class Stored(NamedTuple):
 
 @dataclass(slots=True)
 class Vectors:
-    """Int8 vectors as floats, a row for each record; room for more is made by halves."""
+    """Int8 vectors as floats, a row for each record: ``room`` of them first, then half as many more each time."""
 
     dimension: int
+    room: int
     _there: NDArray[np.bool_] = field(init=False)
     _rows: NDArray[np.float32] = field(init=False)
     _all: bool = True
 
     def __post_init__(self) -> None:
         """Begin without a row."""
-        self._there = np.zeros(0, dtype=np.bool_)
-        self._rows = np.empty((0, self.dimension), dtype=np.float32)
+        self._there = np.zeros(self.room, dtype=np.bool_)
+        self._rows = np.zeros((self.room, self.dimension), dtype=np.float32)
 
     @property
     def size(self) -> int:
@@ -144,13 +145,12 @@ class Column:
             self.vectors.put(row, record.vector)
         return True
 
-    def close(self, record_id: str, until: int) -> bool:
-        """Note that a record was closed; ``False`` if it is none of these."""
-        if record_id not in self.ids:
-            return False
-        self._until[self.ids.index(record_id)] = until
-        self._closed += 1
-        return True
+    def close(self, record_id: str, since: int, until: int) -> None:
+        """Note that a record was closed."""
+        for row in range(bisect_left(self._since, since), bisect_right(self._since, since)):
+            if self.ids[row] == record_id:
+                self._until[row] = until
+                self._closed += 1
 
     def count(self, as_of: int) -> int:
         """Return how many records there are as of a position, closed ones too."""

@@ -28,7 +28,6 @@ from infra.qdrant.residents import Residents
 from infra.qdrant.shard import DENSE, SPARSE, Shard
 from schemas.memory import RecordRow
 from schemas.space import Space
-from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
 
 
@@ -59,15 +58,8 @@ class Reads:
         if resident := self._in_use().with_vectors(where.space):
             return [resident.nearest(where, vector, limit) for vector in vectors]
         ranked = self._asked([Query.Nearest(floats(vector), DENSE) for vector in vectors], where, limit)
-        self._must_be_of(where.space, ranked)
+        self.residents.of(where.space).must_hold(where.space, ranked)
         return ranked
-
-    def _must_be_of(self, space: Space, ranked: Sequence[Ranked]) -> None:
-        """Refuse an answer that shows another space's record, whatever the engine makes of its filter."""
-        own = self.residents.of(space).facts
-        for record_id in (record_id for hits in ranked for record_id, _ in hits if record_id not in own):
-            msg = f"{space}: the index answers with record {record_id}, which is none of the space's"
-            raise Unavailable(msg)
 
     def _asked(self, queries: Sequence[Query], where: Filter, limit: int) -> list[Ranked]:
         """Ask the engine, past all that may tie at the cut."""

@@ -1,7 +1,7 @@
 """The spaces in use, held in memory beside the engine: who searches there does not ask it.
 
 A space is read from the index when it is first asked for, its vectors when it was asked for what is near often enough
-for that to pay; from then on each write is added. Until then, and in a space with too many, the engine is asked.
+for that to pay; from then on each write is added. Without its vectors in memory the engine is asked for what is near.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from infra.qdrant.points import Facts, facts
 from infra.qdrant.ranking import Ranked
 from schemas.memory import RecordKind
 from schemas.space import Space
+from stages.contract import Unavailable
 from stages.ports import Filter
 
 POSTINGS: Final = 1_000_000
 """Postings kept over all spaces (70,000 short records, about 50 MB): then the space longest unused goes."""
+
+_EMPTY: Final = 8
+"""Postings that a space counts as before it has any: it takes as much room."""
 
 VECTORS: Final = 128 * 2**20
 """Bytes of vectors kept over all spaces (87,000 of 384 dimensions): then those of the space longest unused go."""
@@ -40,7 +44,7 @@ class Resident:
 
     columns: dict[RecordKind, Column] = field(default_factory=dict)
     facts: dict[str, Facts | str] = field(default_factory=dict)
-    postings: int = 0
+    postings: int = _EMPTY
     near: int = 0
     reached: int = -1
     dimension: int | None = None
@@ -54,14 +58,26 @@ class Resident:
         """Add a record; ``False`` if it does not come behind those of its kind."""
         column = self.columns.get(record.kind)
         if column is None:
-            column = self.columns[record.kind] = Column(vectors=Vectors(self.dimension) if self.dimension else None)
+            column = self.columns[record.kind] = Column(vectors=Vectors(self.dimension, 0) if self.dimension else None)
         self.postings += len(record.weights) + 1
         self.facts[record.id] = record.brief
         return column.add(record)
 
     def close(self, record_id: str, until: int) -> None:
         """Note that a record was closed."""
-        any(column.close(record_id, until) for column in self.columns.values())
+        if record_id in self.facts:
+            kind, _, since, *_ = self.known(record_id)
+            self.columns[kind].close(record_id, since, until)
+
+    def must_hold(self, space: Space, ranked: Iterable[Ranked]) -> None:
+        """Refuse an answer that shows another space's record, whatever became of the filter that it was asked with.
+
+        Raises:
+            Unavailable: if it does.
+        """
+        for record_id in (record_id for hits in ranked for record_id, _ in hits if record_id not in self.facts):
+            msg = f"{space}: the index answers with record {record_id}, which is none of the space's"
+            raise Unavailable(msg)
 
     def known(self, record_id: str) -> Facts:
         """Return the facts of a match."""
@@ -104,7 +120,7 @@ class Resident:
         """Hold the vectors of all records from now on."""
         self.dimension = dimension
         for column in self.columns.values():
-            column.vectors = Vectors(dimension)
+            column.vectors = Vectors(dimension, len(column.ids))
             for row, record_id in enumerate(column.ids):
                 column.vectors.put(row, vectors.get(record_id))
 
@@ -122,7 +138,10 @@ def _merged(found: Sequence[Best], limit: int) -> Ranked:
 
 @dataclass(slots=True)
 class Shelf:
-    """So many spaces as there is room for; those longest unused go, their vectors first."""
+    """So many spaces as there is room for; those longest unused go, their vectors first.
+
+    What is in use is given along with its space: it may have gone from here while its user waited, and stays right.
+    """
 
     _spaces: OrderedDict[Space, Resident] = field(default_factory=OrderedDict)
     _postings: int = 0
@@ -137,29 +156,30 @@ class Shelf:
     def put(self, space: Space) -> Resident:
         """Begin with a space."""
         self.forget(space)
-        self._spaces[space] = Resident()
-        return self._spaces[space]
-
-    def add(self, space: Space, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
-        """Add new records and closings, if the space is here; one that comes out of order lets go of all of it."""
-        resident = self._spaces.get(space)
-        if resident is None:
-            return
-        self._count(resident, -1)
-        in_order = [resident.add(record) for record in sorted(records, key=attrgetter("since"))]
+        resident = self._spaces[space] = Resident()
         self._count(resident, 1)
-        if not all(in_order):
-            self.forget(space)
+        return resident
+
+    def add(self, space: Space, resident: Resident, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
+        """Add new records and closings; a space whose records come out of order does not stay."""
+        is_here = self._spaces.get(space) is resident
+        if is_here:
+            self._count(resident, -1)
+        in_order = [resident.add(record) for record in sorted(records, key=attrgetter("since"))]
         for record_id, until in closed.items():
             resident.close(record_id, until)
-        self._evict(space)
+        if is_here:
+            self._count(resident, 1)
+            self._evict(space)
+            if not all(in_order):
+                self.forget(space)
 
-    def take(self, space: Space, vectors: Mapping[str, bytes], dimension: int) -> None:
-        """Hold the vectors of a space that is here from now on."""
-        resident = self._spaces[space]
+    def take(self, space: Space, resident: Resident, vectors: Mapping[str, bytes], dimension: int) -> None:
+        """Hold the vectors of a space from now on."""
         resident.take(vectors, dimension)
-        self._vectors += resident.vectors
-        self._evict(space)
+        if self._spaces.get(space) is resident:
+            self._vectors += resident.vectors
+            self._evict(space)
 
     def forget(self, space: Space) -> None:
         """Drop a space."""
@@ -167,7 +187,8 @@ class Shelf:
             self._count(resident, -1)
 
     def _count(self, resident: Resident, sign: int) -> None:
-        self._postings += sign * resident.postings
+        # a large space counts as half of the room: it and its small neighbours would else drive each other out
+        self._postings += sign * min(resident.postings, POSTINGS // 2)
         self._vectors += sign * resident.vectors
 
     def _evict(self, used: Space) -> None:
@@ -186,7 +207,7 @@ class Shelf:
 def wants_vectors(resident: Resident, dimension: int) -> bool:
     """Note a dense question about a space; return whether its vectors should now be read."""
     resident.near += 1
-    too_many = len(resident.facts) * dimension * 4 > VECTORS
+    too_many = len(resident.facts) * dimension * 4 * 3 // 2 > VECTORS  # with the room to grow that they may have
     return resident.dimension is None and resident.near > WORTH and not too_many
 
 
@@ -203,20 +224,22 @@ class Residents:
         """Return a space, complete with all that was added."""
         resident = self.shelf.get(space)
         if resident is None:
+            records = list(self.load(space))  # first: of a space that cannot be read nothing is kept
             resident = self.shelf.put(space)
-            self.shelf.add(space, self.load(space), {})
+            self.shelf.add(space, resident, records, {})
         return resident
 
     def with_vectors(self, space: Space) -> Resident | None:
         """Return a space with its vectors, if it has been asked for often enough and they are not too many."""
         resident = self.of(space)
         if wants_vectors(resident, self.dimension):
-            self.shelf.take(space, self.load_vectors(space), self.dimension)
+            self.shelf.take(space, resident, self.load_vectors(space), self.dimension)
         return resident if resident.dimension else None
 
     def add(self, space: Space, records: Iterable[Stored], closed: Mapping[str, int]) -> None:
         """Add what was written; a space that is not in memory will be read with it."""
-        self.shelf.add(space, records, closed)
+        if resident := self.shelf.get(space):
+            self.shelf.add(space, resident, records, closed)
 
     def forget(self, space: Space) -> None:
         """Drop a space that may not match the index any more; it is read again."""

@@ -80,7 +80,9 @@ class ServerReads:
             return [[] for _ in vectors]
         if resident := await self.residents.with_vectors(where.space, where.as_of):
             return [resident.nearest(where, vector, limit) for vector in vectors]
-        return await self._asked(where, vectors, limit)
+        ranked = await self._asked(where, vectors, limit)
+        (await self.residents.of(where.space, where.as_of)).must_hold(where.space, ranked)
+        return ranked
 
     async def _asked(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
         """Ask the server, past all that may tie at the cut."""

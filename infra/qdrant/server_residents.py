@@ -47,10 +47,10 @@ class GrowingResidents:
         """Return it with its vectors, if it has been asked for often enough and they are not too many."""
         async with self._alone(space):
             resident = await self._grown(space, as_of)
-            if wants_vectors(resident, self.dimension) and self.shelf.get(space) is resident:
+            if wants_vectors(resident, self.dimension):
                 whole = await self.load(Part(space, -1, resident.reached, vectors=True))
                 vectors = {record.id: record.vector for record in whole if record.vector is not None}
-                self.shelf.take(space, vectors, self.dimension)
+                self.shelf.take(space, resident, vectors, self.dimension)
             return resident if resident.dimension else None
 
     def _alone(self, space: Space) -> asyncio.Lock:
@@ -66,9 +66,10 @@ class GrowingResidents:
         if as_of > complete:
             return await self._apart(space, as_of)
         part = Part(space, resident.reached, complete, vectors=resident.dimension is not None)
-        records, closed = await asyncio.gather(self.load(part), self.closings(part))
+        closings = self.closings(part) if part.above >= 0 else _none()
+        records, closed = await asyncio.gather(self.load(part), closings)
+        self.shelf.add(space, resident, records, closed)
         resident.reached = complete
-        self.shelf.add(space, records, closed)
         return resident
 
     async def _apart(self, space: Space, as_of: int) -> Resident:
@@ -77,3 +78,8 @@ class GrowingResidents:
         for record in sorted(await self.load(Part(space, -1, as_of, vectors=True)), key=attrgetter("since")):
             resident.add(record)
         return resident
+
+
+async def _none() -> Mapping[str, int]:
+    """Records that are read say themselves whether they are closed."""
+    return {}

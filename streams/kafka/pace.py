@@ -38,8 +38,8 @@ class Pace:
         await asyncio.shield(self._beat)
 
     def took(self, seconds: float, cuts: int) -> None:
-        """Note how long a lane took for its cuts."""
-        self._lasts += _WEIGHT * (seconds / cuts - self._lasts)
+        """Note how long a lane took for its cuts; a long wait for a model or a server counts as the longest beat."""
+        self._lasts += _WEIGHT * (min(_LONGEST, seconds / cuts) - self._lasts)
 
     def _ring(self) -> None:
         self._due = asyncio.get_running_loop().time() + min(_LONGEST, self._lasts)

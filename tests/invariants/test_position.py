@@ -21,7 +21,7 @@ from streams.effects import Inbound
 from streams.embedded import _Ports
 from streams.engine import Engine
 from streams.lane import Lane
-from streams.numbering import number
+from streams.preparing import Preparing
 from streams.state import StateHeader
 from streams.stopped import BrokenOrder
 from tests.fakes.mutations import Install, Mutation, each
@@ -147,10 +147,12 @@ def decided_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def left_out(patch: pytest.MonkeyPatch) -> None:
-    def with_hole(record: Inbound, space: Space, position: int) -> Any:
-        return number(record, space, position + 1 if position == 7 else position)
+    numbered = Preparing.numbered
 
-    patch.setattr(engines, "number", with_hole)
+    def with_hole(preparing: Any, space: Space, record: Inbound, position: int) -> Any:
+        return numbered(preparing, space, record, position + 1 if position == 7 else position)
+
+    patch.setattr(Preparing, "numbered", with_hole)
 
 
 def counted(patch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from infra.qdrant.columns import Column, Stored
 from infra.qdrant.residents import Resident, Residents
 from schemas.memory import OPEN, RecordKind
 from schemas.space import Space
+from stages.contract import Unavailable
 from stages.ports import Filter
 
 A, B, C = Space("acme/a"), Space("acme/b"), Space("acme/c")
@@ -79,6 +80,28 @@ def test_a_space_is_read_once_and_grows_with_what_is_written() -> None:
     assert shelf.read == {A: 1, f"vectors of {A}": 1}
 
 
+def test_a_space_that_could_not_be_read_is_read_again() -> None:
+    shelf = Shelf({A: [stored(1, 1)]})
+    failing = Shelf()
+
+    def away(_space: Space) -> list[Stored]:
+        msg = "the index does not answer"
+        raise Unavailable(msg)
+
+    residents = Residents(away, failing.vectors, SIZE)
+    with pytest.raises(Unavailable):
+        residents.of(A)
+    residents.load, residents.load_vectors = shelf.load, shelf.vectors
+    assert near(residents, where(A)) == numbered([1])
+
+
+def test_another_spaces_record_is_refused() -> None:
+    resident = Shelf({A: [stored(1, 1)]}).residents().of(A)
+    resident.must_hold(A, [[("id-001", 5)]])
+    with pytest.raises(Unavailable, match="acme/a: the index answers with record id-002"):
+        resident.must_hold(A, [[("id-001", 5), ("id-002", 4)]])
+
+
 def test_vectors_are_read_when_asked_for_often_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WORTH", 2)
     residents = Shelf({A: [stored(1, 1)]}).residents()
@@ -126,7 +149,7 @@ def test_a_record_out_of_order_lets_the_space_be_read_again() -> None:
 
 
 def test_the_space_longest_unused_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "POSTINGS", 8)  # a record counts three
+    monkeypatch.setattr(module, "POSTINGS", 24)  # a space counts eight, a record three
     shelf = Shelf({space: [stored(1, 1)] for space in (A, B, C)})
     residents = shelf.residents()
     for space in (A, B, A, C, A, B):
@@ -136,9 +159,10 @@ def test_the_space_longest_unused_goes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_vectors_are_let_go_and_the_words_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf({space: [stored(1, 1)] for space in (A, B)})
-    one = Resident(dimension=SIZE)
+    one = Resident()
     one.add(stored(1, 1))
-    monkeypatch.setattr(module, "VECTORS", one.vectors)
+    one.take({}, SIZE)
+    monkeypatch.setattr(module, "VECTORS", one.vectors * 3 // 2)
     residents = shelf.residents()
     for space in (A, B, A):
         assert near(residents, where(space)) == numbered([1])
@@ -146,6 +170,15 @@ def test_too_many_vectors_are_let_go_and_the_words_stay(monkeypatch: pytest.Monk
     shelf.write(residents, A, *(stored(n, n) for n in range(2, 60)))
     residents.with_vectors(B)
     assert residents.with_vectors(A) is None, "a space above the limit stays with the engine"
+
+
+def test_a_large_space_leaves_room_for_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "POSTINGS", 60)
+    shelf = Shelf({A: [stored(n, n) for n in range(90)], B: [stored(1, 1)], C: [stored(1, 1)]})
+    residents = shelf.residents()
+    for space in (A, B, C) * 5:
+        residents.of(space)
+    assert shelf.read == {A: 1, B: 1, C: 1}
 
 
 def test_what_is_held_is_counted_exactly() -> None:
