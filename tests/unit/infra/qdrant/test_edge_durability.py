@@ -82,7 +82,7 @@ async def test_a_write_that_broke_off_is_written_again_whole(folder: Path, monke
     space = SPACES[0]
     index = opened(folder)
     await index.write(space, [made(space, 0)])
-    await index.lexical(Filter(space, 9, BOTH), [["turn"]], 1)  # statistics are in memory
+    await index.lexical(Filter(space, 9, BOTH), [["turn"]], 1)  # the space is in memory
     with monkeypatch.context() as broken:
         broken.setattr(Shard, "flush", _fails)
         with pytest.raises(Unavailable, match="disk"):

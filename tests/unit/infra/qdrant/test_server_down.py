@@ -53,7 +53,7 @@ async def test_a_server_that_is_down_is_unavailable_and_works_when_it_is_back(
 ) -> None:
     rows = [record(A, 0, "river"), record(A, 0, "stone", ordinal=1)]
     await write(index, *rows, vectors=[vector(3), vector(4)])
-    await index.lexical(where(), [["river"]], 1)  # statistics are in memory
+    await index.lexical(where(), [["river"]], 1)  # the space is in memory
     mortal.kill()
     asked = where()
     for call in (
