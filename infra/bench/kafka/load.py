@@ -41,23 +41,16 @@ _now = time.perf_counter  # noqa: TID251 - a load has a rate
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many turns over so many spaces. ``hot`` turns more go to one space of their own, all at once at the start.
-
-    Spaces are of the tenant ``tenant``.
-    """
+    """So many turns over so many spaces of the tenant ``tenant``."""
 
     turns: int
     spaces: int
     seed: int = 1
-    hot: int = 0
     tenant: str = "load"
 
     def events(self) -> Iterator[tuple[Space, bytes]]:
         """Give each turn with its space, in the order of publication."""
         chance, told = random.Random(self.seed), defaultdict[Space, int](int)  # noqa: S311 - no secret
-        hot = Space(f"{self.tenant}/hot")
-        for number in range(self.hot):
-            yield hot, _turn(hot, number, chance)
         for _ in range(self.turns):
             space = Space(f"{self.tenant}/s{chance.randrange(self.spaces)}")
             yield space, _turn(space, told[space], chance)
@@ -78,7 +71,7 @@ def _turn(space: Space, number: int, chance: random.Random) -> bytes:
 
 
 async def publish(bootstrap: str, partitions: int, load: Load, rate: float | None = None) -> dict[str, float]:
-    """Publish a load, at ``rate`` turns a second if given, and return when each turn was sent (seconds; hot ones too).
+    """Publish a load, at ``rate`` turns a second if given, and return when each turn was sent (seconds).
 
     The name of a turn is ``space turn_id``.
     """
@@ -87,14 +80,13 @@ async def publish(bootstrap: str, partitions: int, load: Load, rate: float | Non
     sent: dict[str, float] = {}
     try:
         waiting = []
-        began, count = _now(), -load.hot
-        for space, body in load.events():
-            if rate is not None and count > 0 and (pause := began + count / rate - _now()) > 0:
+        began = _now()
+        for count, (space, body) in enumerate(load.events()):
+            if rate is not None and (pause := began + count / rate - _now()) > 0:
                 await asyncio.sleep(pause)
             sent[f"{space} {json.loads(body)['turn_id']}"] = _now()
             partition = partition_of(space, partitions)
             waiting.append(await producer.send(TURNS.name, body, key=space.encode(), partition=partition))
-            count += 1
         await asyncio.gather(*waiting)
     finally:
         await producer.stop()
