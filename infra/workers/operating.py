@@ -11,9 +11,9 @@ from pathlib import Path
 from infra.errors import UsageError
 from infra.workers.groups import members
 from infra.workers.run import Place, producing
-from streams.kafka.effects import Producing
 from streams.kafka.log import Log
 from streams.kafka.names import FIRST_GENERATION, group_of, state_topic, topic_name
+from streams.kafka.producing import Producing
 from streams.kafka.wire import NEXT, REWIND, pause_row, quarantine_row, read_next, rewind_row
 from streams.topology import FIRST, FLOW
 

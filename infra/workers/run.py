@@ -25,10 +25,11 @@ from streams.crashes import CrashBook
 from streams.deaths import Deaths
 from streams.faust_app import GroupSettings, end_of, make_app
 from streams.hand import Hand
-from streams.kafka.effects import Producing, Topics
+from streams.kafka.effects import Topics
 from streams.kafka.gate import IndexGate
 from streams.kafka.log import Log
 from streams.kafka.names import FIRST_GENERATION, LETTERS, group_of, state_topic, topic_name
+from streams.kafka.producing import Producing
 from streams.kafka.shared import Shared
 from streams.kafka.waiting import TellingPatience
 from streams.kafka.watch import Watch
@@ -113,25 +114,24 @@ async def producing(place: Place, topics: list[str]) -> AsyncIterator[Producing]
             raise Unavailable(msg) from error
         return producer
 
+    partitions: dict[str, int] = {}
+    sending = Producing(begin, partitions)
     try:
-        first = await begin()
-    except Unavailable as error:
-        raise MissingError(str(error)) from error
-    sending = Producing(first, {}, begin)
-    try:
-        sending.partitions = {topic: await _partitions(first, topic) for topic in topics}
+        for topic in topics:
+            partitions[topic] = await _partitions(sending, topic)
         yield sending
     finally:
-        await sending.producer.stop()
+        await sending.close()
 
 
-async def _partitions(producer: AIOKafkaProducer, topic: str) -> int:
+async def _partitions(sending: Producing, topic: str) -> int:
     try:
-        found = await producer.partitions_for(topic)
+        return await sending.count(topic)
+    except Unavailable as error:
+        raise MissingError(str(error)) from error
     except KafkaError as error:
         msg = f"the topic {topic} is not there ({error!r}): run `anabranch topics apply`"
         raise MissingError(msg) from error
-    return len(found)
 
 
 @asynccontextmanager
@@ -156,6 +156,7 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             topics=topics,
             group=group_of(name, generation),
             log=Log(place.bootstrap),
+            repairs=Log(place.bootstrap),
             producing=sending,
             gate=plane.gate,
             crashes=CrashBook.open(place.crashes),

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, RequestTimedOutError
 
 from schemas.letter import Letter
 from schemas.memory import RecordRow
-from stages.contract import Unavailable
 from stages.ports import IndexWriter
 from streams.codec import Codec, codec
 from streams.effects import Cut
 from streams.kafka.names import LETTERS
+from streams.kafka.producing import Producing, RefusedWrite
 from streams.kafka.states import States
-from streams.kafka.wire import Sent, is_header, memory_row, outbound, partition_of, state_row
+from streams.kafka.wire import Sent, is_header, memory_row, outbound, state_row
 from streams.metrics import Metrics
-from streams.stopped import Stopped
 
 _LETTER: Codec[Letter] = codec(Letter)
 _log = logging.getLogger(__name__)
@@ -28,98 +23,6 @@ _log = logging.getLogger(__name__)
 
 class Revoked(Exception):  # noqa: N818 - named for the condition; it ends a lane and is no error
     """The partition is another worker's now: nothing of the lane may be written any more."""
-
-
-class RefusedWrite(Stopped):
-    """The broker or the index refuses what a partition has to write; the partition stops there."""
-
-
-@dataclass
-class Producing:
-    """The engine's own producer: idempotent, every acknowledgement awaited.
-
-    What the broker refuses leaves a gap in the producer's numbering of that partition, and all that follows there is
-    refused too, whosever it is: so nothing overtakes it. ``begin`` starts another producer then; without it whoever
-    was refused stays so.
-    """
-
-    producer: AIOKafkaProducer
-    partitions: Mapping[str, int]
-    begin: Callable[[], Awaitable[AIOKafkaProducer]] | None = None
-    _spoiled: bool = False
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def partition(self, topic: str, space: str) -> int:
-        """Return the partition of a space in a topic."""
-        return partition_of(space, self.partitions[topic])
-
-    async def send(self, records: Iterable[Sent]) -> None:
-        """Produce, and return when all are acknowledged.
-
-        Raises:
-            Unavailable: if the broker does not answer.
-            RefusedWrite: if it refuses one; the message names its topic and key.
-        """
-        wanted = list(records)
-        if self._spoiled:
-            await self._renew()
-        producer = self.producer
-        try:
-            await _send(producer, wanted)
-        except RefusedWrite:
-            self._spoiled = self._spoiled or producer is self.producer
-            if self.begin is None:
-                raise
-            await self._alone(self.begin, wanted)
-
-    async def _alone(self, begin: Callable[[], Awaitable[AIOKafkaProducer]], wanted: list[Sent]) -> None:
-        """Send once more by a producer that nobody else has: what was refused may have been another's, in one batch."""
-        async with self._turn:
-            one = await begin()
-            try:
-                await _send(one, wanted)
-            finally:
-                await one.stop()
-
-    async def _renew(self) -> None:
-        old = None
-        async with self._turn:
-            if self._spoiled and self.begin is not None:
-                old, self.producer = self.producer, await self.begin()
-                self._spoiled = False
-        if old is not None:
-            await old.stop()
-
-
-async def _send(producer: AIOKafkaProducer, records: list[Sent]) -> None:
-    """Send in order and wait for every acknowledgement, those behind a refused record too."""
-    waiting = [await _queued(producer, record) for record in records]
-    for record, answer in zip(records, await asyncio.gather(*waiting, return_exceptions=True), strict=True):
-        if isinstance(answer, KafkaError):
-            raise _failure(record, answer) from answer
-        if isinstance(answer, BaseException):
-            raise answer
-
-
-async def _queued(producer: AIOKafkaProducer, record: Sent) -> asyncio.Future[object]:
-    try:
-        queued: asyncio.Future[object] = await producer.send(
-            record.topic,
-            record.value,
-            key=record.key,
-            partition=record.partition,
-            headers=list(record.headers) or None,
-        )
-    except KafkaError as error:
-        raise _failure(record, error) from error
-    return queued
-
-
-def _failure(record: Sent, error: KafkaError) -> Unavailable | RefusedWrite:
-    where = f"a record of {len(record.value)} bytes for {record.key[:200].decode(errors='replace')!r} in {record.topic}"
-    if error.retriable or isinstance(error, KafkaConnectionError | KafkaTimeoutError | RequestTimedOutError):
-        return Unavailable(f"Kafka did not acknowledge {where}: {error!r}")
-    return RefusedWrite(f"Kafka refused {where}: {error!r}; see the topic's limits")
 
 
 @dataclass(frozen=True, slots=True)

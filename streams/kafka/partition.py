@@ -10,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from schemas.space import Space
 from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
-from streams.kafka.effects import PartitionEffects, RefusedWrite, Revoked
+from streams.kafka.effects import PartitionEffects, Revoked
+from streams.kafka.producing import RefusedWrite
 from streams.kafka.quarantine import Quarantining
 from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
@@ -102,7 +104,7 @@ class Partition:
 
     def open(self) -> None:
         """Begin: read states and what input is not finished, then take what has arrived meanwhile."""
-        self._filling = asyncio.create_task(self._guarded(self._open()))
+        self._filling = asyncio.create_task(self._guarded(self._open))
 
     async def _open(self) -> None:
         shared = self.shared
@@ -163,10 +165,10 @@ class Partition:
                 await self._save(reached)
         self.states.close()
 
-    async def _guarded(self, work: Any) -> None:  # noqa: ANN401 - any coroutine
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run work of the partition; what stops it is told, and everything else is a bug that ends the worker."""
         try:
-            await work
+            await work()
         except (Revoked, asyncio.CancelledError):
             pass
         except (BrokenOrder, RefusedWrite, Unavailable) as error:
@@ -216,10 +218,10 @@ class Partition:
             else:
                 self._inbox.appendleft(record)
                 self.shared.metrics.gaps += 1
-                self._filling = asyncio.create_task(self._guarded(self._fill(record.offset)))
+                self._filling = asyncio.create_task(self._guarded(partial(self._fill, record.offset)))
                 return
         if self.expected < self.seen:  # what did not find room in the inbox
-            self._filling = asyncio.create_task(self._guarded(self._fill(self.seen)))
+            self._filling = asyncio.create_task(self._guarded(partial(self._fill, self.seen)))
 
     def catch_up(self, end: int) -> None:
         """Read what is left up to ``end`` from the log: Faust passed over it, and nothing came behind it to show that.
@@ -229,7 +231,7 @@ class Partition:
         idle = self.ready and self.stopped is None and not self._inbox
         if idle and self.expected < end and (self._filling is None or self._filling.done()):
             self.shared.metrics.gaps += 1
-            self._filling = asyncio.create_task(self._guarded(self._fill(end)))
+            self._filling = asyncio.create_task(self._guarded(partial(self._fill, end)))
 
     async def _fill(self, stop: int) -> None:
         """Read the input from ``expected`` to ``stop`` from the log, then go on with what has arrived."""
@@ -252,7 +254,7 @@ class Partition:
         queue = self.queues.setdefault(space, Queue(self.shared.room))
         queue.add(event)
         if queue.task is None and self.stopped is None:
-            queue.task = asyncio.create_task(self._guarded(self._lane(space, queue)))
+            queue.task = asyncio.create_task(self._guarded(partial(self._lane, space, queue)))
 
     def _event(self, record: Record) -> Inbound:
         """Return a record as an event; one that lies where it cannot be believed says so."""
@@ -320,7 +322,7 @@ class Partition:
                     return
 
     async def _of_space(self, space: Space, start: int, stop: int) -> AsyncGenerator[Inbound, None]:
-        async with aclosing(self.shared.log.read(self.shared.source, self.number, start, stop)) as records:
+        async with aclosing(self.shared.repairs.read(self.shared.source, self.number, start, stop)) as records:
             async for record in records:
                 if (space_of(record.key) or KEYLESS) == space:
                     yield self._event(record)

@@ -10,9 +10,10 @@ from stages.ports import IndexWriter
 from streams.asking import Crashes
 from streams.effects import Gate
 from streams.hand import Hand
-from streams.kafka.effects import Producing, Topics
+from streams.kafka.effects import Topics
 from streams.kafka.log import Log
 from streams.kafka.pace import Pace
+from streams.kafka.producing import Producing
 from streams.kafka.room import Room
 from streams.kafka.waiting import Pause, TellingPatience, Waits
 from streams.letters import Limit
@@ -27,7 +28,8 @@ class Shared:
     """A stage with all that it runs on.
 
     ``source`` and ``topics`` are names on the cluster; ``group`` is the consumer group; ``folder`` is for local states;
-    ``fail`` ends the worker; ``ends`` tells where the input of a partition ends, if that is known;
+    ``repairs`` is for what lanes read once more: partitions that wait for room, which lanes give, may hold all readers
+    of ``log``; ``fail`` ends the worker; ``ends`` tells where the input of a partition ends, if that is known;
     after ``reopen`` seconds a partition that stopped is tried again, and then after ever longer pauses.
     """
 
@@ -36,6 +38,7 @@ class Shared:
     topics: Topics
     group: str
     log: Log
+    repairs: Log
     producing: Producing
     gate: Gate
     crashes: Crashes

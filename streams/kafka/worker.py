@@ -18,6 +18,9 @@ from streams.kafka.wire import PAUSE, QUARANTINE, Record, read_pause
 SAVE_S: Final = 0.3
 """Seconds between partition rows: what is repeated after a death, at most."""
 
+_LOOK_S: Final = 1.0
+"""Seconds between two looks at what partitions need, at most."""
+
 FLAGS: Final = 0
 """The partition of the state topic that every worker follows for what operators say of the whole stage."""
 
@@ -41,10 +44,11 @@ class Worker:
     def assigned(self, numbers: Iterable[int]) -> None:
         """Begin partitions that are ours now."""
         if not self._tasks:
-            look = min(1.0, self.shared.reopen / 4)
+            look = min(_LOOK_S, self.shared.reopen / 4)
             self._tasks = [
                 asyncio.create_task(self._for_ever(SAVE_S, self._save)),
                 asyncio.create_task(self._for_ever(look, self._tend)),
+                asyncio.create_task(self._for_ever(_LOOK_S, self._keep)),
             ]
         for number in sorted(set(numbers) - self.partitions.keys()):
             self._begin(Partition(number, self.shared))
@@ -130,8 +134,10 @@ class Worker:
         except Unavailable as reason:  # it is only saved work: the next time says the same and more
             _log.warning("%s cannot say how far it is: %s", self.shared.node.name, reason, extra={"event": "waits"})
 
-    async def _kept(self, partition: Partition) -> None:
-        if partition.ready:
+    async def _keep(self) -> None:
+        for partition in list(self.partitions.values()):
+            if not partition.ready or partition.stopped is not None:
+                continue
             try:
                 await self._upkeep.keep(partition)
             except Unavailable as reason:  # it is tried again in a second
@@ -143,6 +149,5 @@ class Worker:
         for number, partition in list(self.partitions.items()):
             if partition.stopped is None:
                 self._tending.catch_up(partition, now)
-                await self._kept(partition)
             elif self._tending.is_due(partition, now) or number in given_up:
                 await self.reopen(number)
