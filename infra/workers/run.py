@@ -37,7 +37,7 @@ from streams.kafka.worker import Worker
 from streams.topology import FIRST, LAST, AnyNode
 from streams.watchdog import Watchdog
 
-_LINGER_MS: Final = 5
+_LINGER_MS: Final = 0
 _YOUNG: Final = 20_000
 """Objects made before the collector looks for cycles: an event makes hundreds, of which none is one."""
 _LARGEST: Final = 80 * 1024 * 1024

@@ -16,6 +16,7 @@ from streams.kafka.producing import Producing, RefusedWrite
 from streams.kafka.states import States
 from streams.kafka.wire import Sent, is_header, memory_row, outbound, state_row
 from streams.metrics import Metrics
+from streams.state import StateRow
 
 _LETTER: Codec[Letter] = codec(Letter)
 _log = logging.getLogger(__name__)
@@ -57,9 +58,14 @@ class PartitionEffects:
             raise Revoked
 
     async def outputs(self, cut: Cut) -> None:
-        """Produce outputs (for the last stage: rows of memory) and letters."""
+        """Produce outputs (for the last stage: rows of memory), letters, and the changed parts of the state.
+
+        Nobody sees the parts until a header names them, which ``state`` produces when all this is acknowledged: they go
+        along because a request costs much and what is in it little.
+        """
         self._guard()
-        await self.producing.send([*self._outputs(cut), *self._letters(cut.letters)])
+        parts = self._rows(cut, (row for row in cut.state if not is_header(row)))
+        await self.producing.send([*self._outputs(cut), *self._letters(cut.letters), *parts])
         self._count(cut)
 
     def _count(self, cut: Cut) -> None:
@@ -94,14 +100,14 @@ class PartitionEffects:
                 raise RefusedWrite(msg) from error
 
     async def state(self, cut: Cut) -> None:
-        """Produce the changed parts, and when they are acknowledged the header that names them."""
+        """Produce the header that names the parts, which are acknowledged: now the state is the new one."""
         self._guard()
-        rows = [(row, state_row(cut.space, row, self.topics.state, self.partition)) for row in cut.state]
-        await self.producing.send([sent for row, sent in rows if not is_header(row)])
-        self._guard()
-        await self.producing.send([sent for row, sent in rows if is_header(row)])
+        await self.producing.send(self._rows(cut, (row for row in cut.state if is_header(row))))
         self._guard()
         self.states.put(cut.space, cut.state)
+
+    def _rows(self, cut: Cut, rows: Iterable[StateRow]) -> Iterable[Sent]:
+        return (state_row(cut.space, row, self.topics.state, self.partition) for row in rows)
 
     async def offset(self, cut: Cut) -> None:
         """Note that the space's input is finished so far; the partition row says so within a moment."""

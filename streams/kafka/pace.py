@@ -1,4 +1,4 @@
-"""Lets the lanes of a worker begin together when they are slow: fewer and larger requests carry the same work."""
+"""Lets what is slow begin together, lanes and requests: fewer and larger requests carry the same work."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-_LONGEST: Final = 0.25
-"""Seconds between two beats at most."""
-
 _WEIGHT: Final = 0.05
-"""Of the newest cut in what cuts are taken to last."""
+"""Of the newest time in what they are taken to last."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """Holds a lane that would begin until the next beat: beats are as far apart as a cut takes.
+    """Holds whoever would begin until the next beat: beats are ``times`` as far apart as what begins takes.
 
     What a produce request costs, here and at the broker, depends little on how much is in it. Lanes that begin in one
-    turn of the loop send their outputs in one request, have their acknowledgements at once, and so on to the end.
-    A cut is slow where the machines have much to do, and there waiting costs nothing: who waits has more to do at once.
+    turn of the loop have their outputs ready together, and outputs that are sent in one turn go in one request. Both
+    are slow where the machines have much to do, and there waiting costs nothing: who waits has more to do at once.
+    ``longest`` is the time (s) between two beats at most.
     """
 
+    longest: float = 0.25
+    times: float = 1.0
     _lasts: float = 0.0
     _due: float = 0.0
     _beat: asyncio.Future[None] | None = field(default=None, repr=False)
@@ -37,12 +37,12 @@ class Pace:
             loop.call_at(self._due, self._ring)
         await asyncio.shield(self._beat)
 
-    def took(self, seconds: float, cuts: int) -> None:
-        """Note how long a lane took for its cuts; a long wait for a model or a server counts as the longest beat."""
-        self._lasts += _WEIGHT * (min(_LONGEST, seconds / cuts) - self._lasts)
+    def took(self, seconds: float, cuts: int = 1) -> None:
+        """Note how long one took for its cuts; a long wait for a model or a server counts as the longest beat."""
+        self._lasts += _WEIGHT * (min(self.longest, self.times * seconds / cuts) - self._lasts)
 
     def _ring(self) -> None:
-        self._due = asyncio.get_running_loop().time() + min(_LONGEST, self._lasts)
+        self._due = asyncio.get_running_loop().time() + self._lasts
         beat, self._beat = self._beat, None
         if beat is not None:
             beat.set_result(None)

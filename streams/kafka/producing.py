@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, RequestTimedOutError
 
 from stages.contract import Unavailable
+from streams.kafka.pace import Pace
 from streams.kafka.wire import Sent, partition_of
 from streams.stopped import Stopped
+
+_APART_S: Final = 0.06
+"""Seconds between two departures at most."""
 
 
 class RefusedWrite(Stopped):
@@ -43,6 +48,11 @@ class _Lent:
         await self.producer.stop()
 
 
+def _departures() -> Pace:
+    """Return when requests leave: the longer their acknowledgements take, the more go together."""
+    return Pace(longest=_APART_S, times=6.0)
+
+
 @dataclass
 class Producing:
     """Sends records by a producer that ``begin`` gives, in order and acknowledged.
@@ -55,6 +65,7 @@ class Producing:
     begin: Callable[[], Awaitable[AIOKafkaProducer]]
     partitions: Mapping[str, int]
     _lent: _Lent | None = None
+    _pace: Pace = field(default_factory=_departures)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ending: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -70,9 +81,12 @@ class Producing:
             RefusedWrite: if it refuses one; the message names its topic and key.
         """
         wanted = list(records)
-        lent = await self._current()
+        loop = asyncio.get_running_loop()
+        await self._pace.wait()
+        lent, begun = await self._current(), loop.time()
         try:
             await lent.send(wanted)
+            self._pace.took(loop.time() - begun)
         except RefusedWrite:
             if lent is self._lent:
                 self._lent = None
