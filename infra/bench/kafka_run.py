@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,6 +83,7 @@ class Outcome:
     unlike: int | None = None
     unlike_states: int | None = None
     scaled: Mapping[int, float] = field(default_factory=dict)
+    recovered: Sequence[str] = ()
 
 
 async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
@@ -101,7 +102,7 @@ async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Consol
     await warm(it, wanted.partitions)
     course = Course(it.broker.bootstrap, wanted.partitions, patience=120 + wanted.away)
     faults = Faults(it, wanted.load.seed, lambda what: console.print(f"  {what}", highlight=False), away=wanted.away)
-    supervising = asyncio.create_task(faults.supervise())
+    beside = [asyncio.create_task(work) for work in (faults.supervise(), faults.recovery.watch())]
     going = asyncio.create_task(faults.go_through(list(wanted.faults)))
     try:
         outcome = Outcome(Verdict(), await course.go(wanted.load, wanted.rate))
@@ -111,11 +112,12 @@ async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Consol
         await _measured(outcome, course, wanted)
         await _judged(outcome, settings, wanted, it)
     finally:
-        for task in (supervising, going):
+        for task in (*beside, going):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
     outcome.verdict.odd = len(faults.odd)
+    outcome.recovered = faults.recovery.told()
     return outcome
 
 
@@ -152,6 +154,9 @@ def _print(outcome: Outcome, wanted: Wanted, console: Console) -> None:
         tell("faults: " + ", ".join(f"{n} {name}" for name, n in sorted(Counter(wanted.faults).items())))
     tell(outcome.verdict)
     tell(outcome.timed)
+    tell(f"no turn ended for {outcome.timed.standstill:.1f} s at most")
+    for line in outcome.recovered:
+        tell(line)
     if outcome.half is not None:
         tell(f"at half of that: {outcome.half}")
     if outcome.imported is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,13 @@ from typing import Any
 import pytest
 
 from infra.bench.kafka import faults as module
+from infra.bench.kafka import recovery as recovery_module
 from infra.bench.kafka.alike import embedded, unlike
 from infra.bench.kafka.faults import Faults
 from infra.bench.kafka.load import Load
+from infra.bench.kafka.recovery import Recovery, peak, standstill
 from infra.bench.kafka.scaling import EvenLoad
+from infra.bench.kafka.serving import Name
 from infra.bench.kafka.states import spelled
 from infra.bench.kafka.verdict import Verdict
 from infra.settings import Settings
@@ -69,6 +74,7 @@ class FakePlant:
     code: int = 0
     workers: dict[tuple[str, int], Any] = field(default_factory=lambda: {("route", 0): None})
     broker: Any = field(default_factory=lambda: type("Broker", (), {"bootstrap": ""}))
+    partitions: dict[str, int] = field(default_factory=dict)
 
     def start(self, stage: str, number: int) -> None:
         self.workers[stage, number] = None
@@ -99,3 +105,50 @@ def test_leaves_that_are_not_graceful_and_joins_of_nothing_are_told(
     assert len(faults.odd) == odd
     assert set(faults.odd) <= set(told)
     assert Verdict(odd=len(faults.odd)).is_clean == (odd == 0)
+
+
+_LOOK_S = 0.05
+
+
+async def _recovered(answers: Sequence[Mapping[Name, int]], *faults: tuple[str, str, Name | None]) -> Recovery:
+    """Let ``faults`` begin, and answer each look with the next of ``answers``, as long as there are some."""
+    looks = iter(answers)
+
+    async def serving() -> Mapping[Name, int]:
+        return next(looks, {})
+
+    recovery = Recovery(serving, {"route": 4, "commit": 4}, lambda: [os.getpid()])
+    for fault in faults:
+        recovery.begun(*fault)
+    watching = asyncio.create_task(recovery.watch())
+    await asyncio.sleep(_LOOK_S * (len(answers) + 2))
+    watching.cancel()
+    return recovery
+
+
+async def test_a_fault_is_over_when_its_stage_is_served_whole_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery_module, "_LOOK_S", _LOOK_S)
+    half, whole = {("route", 0): 2, ("commit", 0): 4}, {("route", 0): 2, ("route", 1): 2, ("commit", 0): 4}
+    one = await _recovered(
+        [half, half, whole], ("kill", "route", None), ("leave", "commit", None), ("x", "route", ("route", 9))
+    )
+    assert one.times.keys() == {"kill", "leave"}
+    assert one.times["leave"][0] < 0.1 < one.times["kill"][0]
+    assert any("after x route was not seen whole again" in line for line in one.told())
+
+
+async def test_a_join_is_over_when_the_new_worker_serves_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery_module, "_LOOK_S", _LOOK_S)
+    before, after = {("route", 0): 4}, {("route", 0): 2, ("route", 91): 2}
+    one = await _recovered([before, before, after], ("join", "route", ("route", 91)))
+    assert one.times["join"][0] > 0.1
+
+
+def test_memory_is_that_of_the_largest_and_a_process_that_is_gone_has_none() -> None:
+    assert peak(os.getpid()) > 10 * 2**20
+    assert peak(2**22 + 1) == 0
+
+
+def test_a_standstill_is_the_longest_time_between_two_ends() -> None:
+    assert standstill([3.0, 1.0, 1.5]) == 1.5
+    assert standstill([1.0]) == standstill([]) == 0.0

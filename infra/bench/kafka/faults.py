@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from infra.bench.kafka.plant import Plant
+from infra.bench.kafka.recovery import Recovery
 from infra.bench.kafka.serving import Name, serving
 from streams.topology import FLOW
 
@@ -37,11 +38,14 @@ class Faults:
     pause: tuple[float, float] = (1.0, 4.0)
     away: float = 4.0
     odd: list[str] = field(default_factory=list)
+    recovery: Recovery = field(init=False)
     _chance: random.Random = field(init=False)
     _joined: int = _JOINING
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)  # noqa: S311 - no secret
+        workers = self.plant.workers
+        self.recovery = Recovery(self._serving, self.plant.partitions, lambda: [one.pid for one in workers.values()])
 
     async def supervise(self) -> None:
         """Start again what has ended, until cancelled."""
@@ -91,6 +95,7 @@ class Faults:
         stage, number = self._one()
         self.told(f"kill -9 {stage} {number}")
         self.plant.kill(stage, number)
+        self.recovery.begun("kill", stage)
         self.plant.start(stage, number)
 
     async def join(self) -> None:
@@ -100,6 +105,7 @@ class Faults:
         name = (stage, self._joined)
         self.told(f"join {stage} {self._joined}")
         self.plant.start(*name)
+        self.recovery.begun("join", stage, name)
         if await self._until(lambda serves: name in serves):
             self.told(f"{stage} {self._joined} has joined: it serves {(await self._serving()).get(name, 0)} partitions")
         else:
@@ -111,6 +117,7 @@ class Faults:
         stage, number = joined[-1] if joined else self._one()
         served = await self._until(lambda serves: (stage, number) in serves)
         code = await asyncio.to_thread(self.plant.leave, stage, number)
+        self.recovery.begun("leave", stage)
         if served and code == 0:
             self.told(f"leave {stage} {number}")
         else:
@@ -126,6 +133,7 @@ class Faults:
         before = _of_stage(await self._serving(), stage)
         self.told(f"freeze {stage} {number}")
         self.plant.freeze(stage, number)
+        self.recovery.begun("freeze", stage)
         await asyncio.sleep(_FROZEN_S)
         alone = sum(key[0] == stage for key in self.plant.workers) == 1
         if not alone and not await self._until(lambda serves: _of_stage(serves, stage) >= before):
@@ -148,12 +156,15 @@ class Faults:
         other = self._chance.choice(same or others)
         self.told(f"kill -9 {other[0]} {other[1]}")
         self.plant.kill(*other)
+        self.recovery.begun("kill", other[0])
         self.plant.start(*other)
 
     async def broker(self) -> None:
         """Kill the broker and start it again on its data."""
         self.told("kill -9 broker")
         await asyncio.to_thread(self.plant.broker.kill)
+        for step in FLOW:
+            self.recovery.begun("broker", step.name)
         await asyncio.sleep(2)
         await asyncio.to_thread(self.plant.broker.start)
         self.told("broker is back")

@@ -10,15 +10,20 @@ from statistics import quantiles
 
 from infra.bench.kafka.follow import Follower
 from infra.bench.kafka.load import Load, publish
+from infra.bench.kafka.recovery import standstill
 from infra.kafka.topics import LOG_PARTITIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Turns a second from the first sent to the last ended, and latencies in seconds from sent to recallable."""
+    """Turns a second from the first sent to the last ended, and latencies in seconds from sent to recallable.
+
+    ``standstill`` is the longest time (s) in which none ended.
+    """
 
     rate: float
     latencies: tuple[float, ...]
+    standstill: float
 
     @property
     def percentiles(self) -> tuple[float, float]:
@@ -77,7 +82,7 @@ async def _first(task: asyncio.Task[None], ready: asyncio.Event) -> None:
 def _timed(sent: dict[str, float], ended: dict[str, float]) -> Timed:
     latencies = tuple(ended[name] - at for name, at in sent.items())
     took = max(_of(ended, sent)) - min(sent.values())
-    return Timed(len(sent) / took, latencies)
+    return Timed(len(sent) / took, latencies, standstill(_of(ended, sent)))
 
 
 def _of(ended: dict[str, float], names: Iterable[str]) -> list[float]:

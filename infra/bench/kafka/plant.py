@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from infra.kafka import Broker, Cluster, bring, wanted
+from infra.kafka.topics import LOG_PARTITIONS
 from infra.qdrant.process import QdrantProcess
 from infra.settings import cache_folder, child_environment
 from infra.workers.main import Child
-from streams.topology import FLOW
+from streams.topology import FIRST, FLOW
 
 _STOP_S: Final = 30.0
 
@@ -24,7 +25,8 @@ _STOP_S: Final = 30.0
 class Plant:
     """Its parts, each of which can be started, killed, frozen and stopped. ``idle`` stages need no index server.
 
-    ``call`` is how long (s) one of the idle stages waits for a model at each turn.
+    ``call`` is how long (s) one of the idle stages waits for a model at each turn; ``edges`` is how many partitions
+    each edge has.
     """
 
     folder: Path
@@ -33,6 +35,12 @@ class Plant:
     workers: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     call: float = 0.0
+    edges: int = LOG_PARTITIONS
+
+    @property
+    def partitions(self) -> dict[str, int]:
+        """How many partitions each stage reads: the log's for the first, those of the edges for the others."""
+        return {step.name: LOG_PARTITIONS if step is FIRST else self.edges for step in FLOW}
 
     @property
     def idle(self) -> bool:
@@ -116,7 +124,7 @@ def plant(
     *,
     qdrant: Path | None,
     workers: dict[str, int],
-    partitions: int = 24,
+    partitions: int = LOG_PARTITIONS,
     embedder: str = "hash",
     call: float = 0.0,
 ) -> Iterator[Plant]:
@@ -132,7 +140,8 @@ def plant(
             server = QdrantProcess(qdrant, folder / "qdrant")
             server.start()
             stack.callback(server.stop)
-        made = Plant(folder, broker, server, environment={"ANABRANCH_EMBEDDER": embedder}, call=call)
+        environment = {"ANABRANCH_EMBEDDER": embedder}
+        made = Plant(folder, broker, server, environment=environment, call=call, edges=partitions)
         stack.callback(made.close)
         for step in FLOW:
             for number in range(workers.get(step.name, 1)):
