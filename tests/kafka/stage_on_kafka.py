@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,13 +151,3 @@ def stage_of(bootstrap: str, folder: Path, name: str) -> Stage:
     with Cluster.at(bootstrap) as cluster:
         cluster.apply(wanted(replication=1, partitions=PARTITIONS, generation=generation))
     return Stage(bootstrap, folder, name, generation)
-
-
-async def until(check: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
-    """Look again and again until it holds; how long that may take is no part of what is tested."""
-
-    async def looking() -> None:
-        while not await check():  # noqa: ASYNC110 - others write what is looked at
-            await asyncio.sleep(0.1)
-
-    await asyncio.wait_for(looking(), seconds)

@@ -23,7 +23,8 @@ from streams.kafka.upkeep import fold
 from streams.kafka.wire import HEARTBEAT, NEXT, Record, as_record, partition_of, read_next
 from streams.state import Counts, load
 from streams.topology import TURNS, Topology, build
-from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of, turn, until
+from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of, turn
+from tests.kafka.waiting import until
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,8 @@ from schemas.space import Space
 from stages.contract import WINDOW
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW, TURNS
-from tests.kafka.stage_on_kafka import PARTITIONS, until
+from tests.kafka.stage_on_kafka import PARTITIONS
+from tests.kafka.waiting import until
 
 
 @pytest.fixture(scope="module")

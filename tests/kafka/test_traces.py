@@ -18,7 +18,8 @@ from streams.topology import FLOW, LAST, TURNS
 from tests.fakes.qdrant_server import MISSING, binary
 from tests.fakes.real_home import said
 from tests.fakes.traces import Collector, collector, traceparent
-from tests.kafka.stage_on_kafka import PARTITIONS, until
+from tests.kafka.stage_on_kafka import PARTITIONS
+from tests.kafka.waiting import until
 
 SPACE = "acme/traced"
 STAGES = [f"anabranch.{step.name}" for step in FLOW]

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +40,7 @@ from streams.stopped import StageCrashed
 from tests.fakes.odd_stages import odd_topology
 from tests.fakes.qdrant_server import address
 from tests.fakes.real_home import said, story
+from tests.kafka.waiting import until
 
 __all__ = ["address"]
 
@@ -99,19 +100,6 @@ async def keys(settings: Settings, topic: str, space: str, partitions: int = PAR
         async for record in log.read(topic, number)
         if (record.key or b"").decode().split(" ")[0] == space
     ]
-
-
-async def until(what: Callable[[], Any], within: float = 60.0) -> Any:
-    """Return what ``what`` (it may be awaitable) says as soon as that is true."""
-    end, found = time.monotonic() + within, None
-    while time.monotonic() < end:
-        found = what()
-        found = await found if asyncio.iscoroutine(found) else found
-        if found:
-            return found
-        await asyncio.sleep(0.1)
-    msg = f"not within {within} s: {found!r}"
-    raise AssertionError(msg)
 
 
 def page(port: int, path: str) -> tuple[int, str]:
@@ -354,7 +342,7 @@ async def test_a_stopped_partition_says_why_and_goes_on_when_its_event_is_given_
         assert await _says(worker, "/healthz", 200), "a stopped partition alone makes nobody start it again"
         async with operating.operated(str(settings.kafka), "normalize", number) as one:
             await operating.quarantine(one, partition, offsets[1])
-        await until(lambda: _count(settings, output, space, 3), 10)
+        await until(lambda: _count(settings, output, space, 3))
         await until(lambda: _stopped(worker, partition, None))
         assert worker.fault is None
     letters = [LETTER.decode(value) for _, value in await keys(settings, LETTERS, space, LOG_PARTITIONS)]
