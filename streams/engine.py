@@ -29,6 +29,9 @@ from streams.tracing import NoTracing, Tracing
 CUT = 32
 """Events between two cuts: many enough to share a flush, few enough that a crash repeats little."""
 
+_ALONE_S = 0.005
+"""Seconds that a lane goes on while others wait."""
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 State = TypeVar("State", bound=StageState)
@@ -101,14 +104,23 @@ class Engine(Generic[In, Out, State]):
         """
         lane = await self._lane(space)
         try:
-            for record in records:
-                await self._handle(lane, record)
+            await self._all(lane, records)
             await self._perform(lane)
         except BaseException:
             self.evict(space)  # what is in memory may be ahead of what is durable
             raise
         finally:
             self._preparing.done(space)
+
+    async def _all(self, lane: Lane[State], records: Sequence[Inbound]) -> None:
+        """Handle records, and let other lanes go on now and then: one that has much to do holds nobody up."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        for record in records:
+            await self._handle(lane, record)
+            if loop.time() - begun > _ALONE_S:
+                await asyncio.sleep(0)
+                begun = loop.time()
 
     async def _lane(self, space: Space) -> Lane[State]:
         if space not in self._lanes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +16,7 @@ from schemas.routed import Routed
 from schemas.space import Space
 from stages.commit import Commit
 from stages.commit.state import CommitState
-from stages.contract import Emit, Unavailable
+from stages.contract import Emit, Reject, Unavailable
 from streams.effects import Cut
 from streams.stopped import StageCrashed
 from streams.topology import COMMIT
@@ -72,6 +74,24 @@ async def test_the_third_crash_at_a_record_is_a_letter_and_the_space_goes_on() -
     assert "ZeroDivisionError" in letter.reason
     assert not letter.input_fault
     assert recorder.outcomes()[-2:] == [(1, "t2", True), (2, "t3", False)]
+
+
+async def test_a_lane_that_has_much_to_do_lets_others_go_on_meanwhile() -> None:
+    decided, seen = [0], set()
+
+    def verdict(text: str) -> object:
+        time.sleep(0.002)  # as a stage that computes, and asks nobody
+        decided[0] += 1
+        return Reject("as it is told")
+
+    async def neighbour() -> None:
+        while decided[0] < 30:
+            seen.add(decided[0])
+            await asyncio.sleep(0)
+
+    busy = engine(Recorder(), verdict).advance(SPACE, log(*(f"turn {i}" for i in range(30))))
+    await asyncio.gather(busy, neighbour())
+    assert len(seen - {0}) > 3
 
 
 class Clumsy(Commit):
