@@ -239,7 +239,7 @@ class Engine(Generic[In, Out, State]):
                 raise StageCrashed(msg)
             case Emit(message=Committed() as event, state=state):
                 lane.state = state
-                lane.commit(record, event, self.node.target.codec.encode(outcome.message))
+                lane.commit(record, event)
             case Emit(message=out, state=state):
                 lane.state = state
                 lane.emit(record, Outbound(header, self.node.target.codec.encode(out)))
@@ -267,8 +267,7 @@ class Engine(Generic[In, Out, State]):
             msg = f"{self.node.name} refused the marker {marker!r} of {lane.space!r}"
             raise StageCrashed(msg)
         lane.state = outcome.state
-        body = self.node.target.codec.encode(outcome.message)
-        lane.commit(record, outcome.message, body, lettered=True)
+        lane.commit(record, outcome.message, lettered=True)
 
     async def _perform(self, lane: Lane[State]) -> None:
         """Make the lane's work durable, in the one order that loses nothing whatever dies in between."""

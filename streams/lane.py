@@ -47,10 +47,10 @@ class Lane(Generic[State]):
         self.cut.events += 1
         self.header = self.header.seen(header.position, record.offset, header.event_id, counts)
 
-    def commit(self, record: Inbound, event: Committed, body: bytes, *, lettered: bool = False) -> None:
-        """Add the rows of an event for memory and the index."""
+    def commit(self, record: Inbound, event: Committed, *, lettered: bool = False) -> None:
+        """Add the rows of an event for memory and the index; they are written one by one, so the event has no body."""
         self.cut.committed.append(event)
-        self.emit(record, Outbound(event.header, body), lettered=lettered)
+        self.emit(record, Outbound(event.header, b""), lettered=lettered)
 
     def drop(self, record: Inbound) -> None:
         """Count a duplicate: it takes no position."""
