@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -12,13 +13,14 @@ from schemas.committed import Committed
 from schemas.header import Header, Skipped
 from schemas.space import Space
 from stages.contract import WINDOW, Duplicate, Emit, Reject, StageState
-from streams.asking import CRASHES, Asking, Crashes
-from streams.codec import Codec, Malformed, codec
+from streams.asking import Asking, Crashes
+from streams.codec import Codec, codec
 from streams.effects import Effects, Gate, Inbound, Outbound, Source
 from streams.hand import Hand
 from streams.lane import Lane
 from streams.letters import Limit, Refusal
-from streams.numbering import Refused, is_repeat, must_go_on
+from streams.numbering import Refused, is_repeat
+from streams.order import Order
 from streams.patience import Patience
 from streams.preparing import Preparing
 from streams.state import StateStore, load
@@ -60,11 +62,13 @@ class Engine(Generic[In, Out, State]):
     limit: Limit = field(default_factory=Limit)
     hand: Hand = field(default_factory=Hand)
     tracing: Tracing = field(default_factory=NoTracing)
+    _order: Order[In] = field(init=False)
     _asking: Asking[In, Out, State] = field(init=False)
     _preparing: Preparing[In, Out, State] = field(init=False)
     _lanes: dict[Space, Lane[State]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._order = Order(self.node, self.source, self.gate, self.patience, self.crashes)
         self._preparing = Preparing(self.node, self.hand, self.is_first)
         self._asking = Asking(self.node.stage, self.patience, self.crashes, self.hand)
 
@@ -176,55 +180,21 @@ class Engine(Generic[In, Out, State]):
         if is_repeat(header, lane.header):
             return
         if header.position > lane.header.position + 1:
-            await self._repair(lane, record, header)
-        await self._admits(header)
+            async with aclosing(self._order.missing(lane, record, header)) as missing:
+                async for again in missing:
+                    await self._handle(lane, again)
+        await self._order.admits(header)
         if record.marker and not self.is_last:
             lane.emit(record, Outbound(header, record.body, marker=True), lettered=True)
         elif record.marker:
-            await self._mark(lane, record, header, self._decode(record, header))
+            await self._mark(lane, record, header, self._order.decode(record, header))
         else:
             read = self._preparing.take(lane.space, record.offset)
-            if read is None and self._is_given_up(lane, record):
+            if read is None and self._order.is_given_up(lane.space, record):
                 reason = f"given up: {self.crashes.report(self.node.name, lane.space, record.offset)}"
                 await self._refuse(lane, record, Refusal(reason, header.event_id, header, input_fault=False))
                 return
-            await self._decide(lane, record, header, self._decode(record, header) if read is None else read)
-
-    def _is_given_up(self, lane: Lane[State], record: Inbound) -> bool:
-        """Whether a record that cannot be read is to become a letter: its header can, so its position is kept."""
-        return self.crashes.count(self.node.name, lane.space, record.offset) >= CRASHES
-
-    async def _admits(self, header: Header) -> None:
-        """Later stages do not wait: the first one has let nothing in that memory is not complete for."""
-        if self.gate.watermark(header.space) >= header.position - WINDOW:
-            return
-        who = f"{self.node.name} at {header.event_id!r} of {header.space!r}"
-        complete = await self.patience.ask(who, lambda: self.gate.look(header.space))
-        if complete < header.position - WINDOW:
-            who = f"{self.node.name} was given {header.position} of {header.space!r}"
-            msg = f"{who} while memory is complete to {complete} only; replay the space from its log"
-            raise BrokenOrder(msg)
-
-    async def _repair(self, lane: Lane[State], record: Inbound, header: Header) -> None:
-        """Read the input again from the lane's last event, and handle what is missing before this record."""
-        after = lane.header.offset
-        while lane.header.position < header.position - 1:
-            read = await self.source.read(lane.space, after, CUT)
-            found = [again for again in read if after < again.offset < record.offset]
-            must_go_on(lane.header.position + 1, header, found, f"{self.node.name} of {self.node.source.name}")
-            for again in found:
-                await self._handle(lane, again)
-            after = found[-1].offset
-
-    def _decode(self, record: Inbound, header: Header) -> In:
-        try:
-            return self.node.source.codec.decode(record.body)
-        except Malformed as error:
-            msg = (
-                f"{self.node.name} cannot read {header.event_id!r} (position {header.position} of {header.space!r}, "
-                f"offset {record.offset}): {error}; it was written by another version: start that one, or replay"
-            )
-            raise BrokenOrder(msg) from error
+            await self._decide(lane, record, header, self._order.decode(record, header) if read is None else read)
 
     async def _decide(self, lane: Lane[State], record: Inbound, header: Header, message: object) -> None:
         outcome = await self._asking.ask(lane, record, header, message, lambda: self._perform(lane))

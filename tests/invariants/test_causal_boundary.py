@@ -23,6 +23,7 @@ from stages.localize_state import threads
 from stages.ports import Filter
 from stages.route import targets
 from streams.engine import Engine
+from streams.order import Order
 from streams.stopped import BrokenOrder
 from tests.fakes.folders import quick_folder
 from tests.fakes.index_rows import record
@@ -126,7 +127,7 @@ def not_admitted(patch: pytest.MonkeyPatch) -> None:
 
 def not_admitted_nor_checked(patch: pytest.MonkeyPatch) -> None:
     not_admitted(patch)
-    patch.setattr(Engine, "_admits", _at_once)
+    patch.setattr(Order, "admits", _at_once)
 
 
 @each(

@@ -7,7 +7,7 @@ the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from streams.effects import Inbound
 from streams.embedded import _Ports
 from streams.engine import Engine
 from streams.lane import Lane
+from streams.order import Order
 from streams.preparing import Preparing
 from streams.state import StateHeader
 from streams.stopped import BrokenOrder
@@ -165,11 +166,13 @@ def counted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lane, "drop", dropped)
 
 
-async def _passed_over(*_: object) -> None: ...
+async def _passed_over(*_: object) -> AsyncGenerator[Inbound, None]:
+    return
+    yield
 
 
 def passed_over(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Engine, "_repair", _passed_over)
+    patch.setattr(Order, "missing", _passed_over)
 
 
 @each(
