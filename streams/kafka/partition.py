@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -21,12 +20,13 @@ from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
 from streams.kafka.effects import PartitionEffects, Revoked
+from streams.kafka.intake import Intake
 from streams.kafka.producing import RefusedWrite
 from streams.kafka.quarantine import Quarantining
 from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
-from streams.kafka.wire import Record, inbound, next_row, partition_of, space_of, state_row
+from streams.kafka.wire import Record, next_row, state_row
 from streams.state import StateRow
 from streams.stopped import BrokenOrder, Stopped
 
@@ -36,15 +36,6 @@ LOOKAHEAD: Final = 256
 IDLE: Final = 256
 """Lanes of a partition whose state stays in memory when they have nothing to do."""
 
-INBOX: Final = 2048
-"""Records that wait here while earlier ones are read again; those beyond are read again in their turn."""
-
-_APART_MS: Final = 1000
-"""Times are kept of events that lie so far apart, so that they take little room however many wait."""
-
-KEYLESS: Final = Space("without/key")
-"""Where events without a key that names a space are counted; each becomes a letter."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -52,28 +43,25 @@ _log = logging.getLogger(__name__)
 class Partition:
     """Runs the lanes of one partition while the assignment lasts.
 
-    ``expected`` is the input offset that comes next; ``seen`` what Faust has passed over; ``stopped`` says why nothing
-    more is done here, if so, and ``reached`` how far its input was finished then.
+    ``seen`` is what Faust has passed over before; ``stopped`` says why nothing more is done here, if so, and
+    ``reached`` how far its input was finished then.
     """
 
     number: int
     shared: Shared
-    expected: int = 0
+    seen: InitVar[int] = 0
     stopped: str | None = None
-    seen: int = 0
     reached: int = 0
     alive: bool = True
     ready: bool = False
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     queues: dict[Space, Queue] = field(default_factory=dict)
-    _inbox: deque[Record] = field(default_factory=deque)
-    _filling: asyncio.Task[None] | None = None
     _saved: int = 0
-    _taken: deque[tuple[int, int]] = field(default_factory=deque)
     _ending: list[asyncio.Task[None]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, seen: int) -> None:
         shared = self.shared
+        self.intake = Intake(self.number, shared, self._take, self._begun, seen=seen)
         self.states = States(shared.folder / f"{shared.node.name}-{self.number}.sqlite")
         effects = PartitionEffects(
             shared.producing,
@@ -104,7 +92,7 @@ class Partition:
 
     def open(self) -> None:
         """Begin: read states and what input is not finished, then take what has arrived meanwhile."""
-        self._filling = asyncio.create_task(self._guarded(self._open))
+        self.intake.read_first(self._open)
 
     async def _open(self) -> None:
         shared = self.shared
@@ -114,10 +102,10 @@ class Partition:
         await self._append_again()
         committed = await shared.log.committed(shared.group, shared.source, self.number) or 0
         await self._begin(committed)
-        self.expected = self._saved = self.states.next
+        self.intake.expected = self._saved = self.states.next
         self.ready = True
         self.begun.set()
-        await self._fill(max(committed, self.seen))
+        await self.intake.fill(max(committed, self.intake.seen))
 
     async def _append_again(self) -> None:
         """Write states again of which an old row came last in the topic, before compaction takes what they need."""
@@ -153,7 +141,7 @@ class Partition:
         self.alive = False
         self.begun.set()
         tasks = [queue.task for queue in self.queues.values() if queue.task is not None]
-        tasks += [*self._ending, *([self._filling] if self._filling is not None else [])]
+        tasks += [*self._ending, *([self.intake.reading] if self.intake.reading is not None else [])]
         reached = self.progress
         for queue in self.queues.values():
             queue.drop()
@@ -164,6 +152,9 @@ class Partition:
             with suppress(Unavailable, Stopped):  # it only saves work to whoever has the partition next
                 await self._save(reached)
         self.states.close()
+
+    def _begun(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        return asyncio.create_task(self._guarded(work))
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run work of the partition; what stops it is told, and everything else is a bug that ends the worker."""
@@ -187,88 +178,36 @@ class Partition:
         self.reached, self.stopped = self.progress, reason
         told = {"event": "partition stopped", "partition": self.number}
         _log.error("%s partition %d stops: %s", self.shared.node.name, self.number, reason, extra=told)
-        tasks = (self._filling, *(queue.task for queue in self.queues.values()))
+        tasks = (self.intake.reading, *(queue.task for queue in self.queues.values()))
         self._ending = [task for task in tasks if task is not None and task is not asyncio.current_task()]
         for task in self._ending:
             task.cancel()
         for queue in self.queues.values():
             queue.forget()
         self.queues.clear()
-        self._inbox.clear()
+        self.intake.forget()
 
     # what arrives
 
     def offer(self, record: Record) -> None:
         """Take a record that Faust has fetched."""
-        self.seen = max(self.seen, record.offset + 1)
+        self.intake.seen = max(self.intake.seen, record.offset + 1)
         if self.stopped is not None:
             return
-        if len(self._inbox) < INBOX:
-            self._inbox.append(record)
-        if self.ready and (self._filling is None or self._filling.done()):
-            self._drain()
-
-    def _drain(self) -> None:
-        while self._inbox:
-            record = self._inbox.popleft()
-            if record.offset < self.expected:
-                self.shared.metrics.skipped += 1
-            elif record.offset == self.expected:
-                self._take(record)
-            else:
-                self._inbox.appendleft(record)
-                self.shared.metrics.gaps += 1
-                self._filling = asyncio.create_task(self._guarded(partial(self._fill, record.offset)))
-                return
-        if self.expected < self.seen:  # what did not find room in the inbox
-            self._filling = asyncio.create_task(self._guarded(partial(self._fill, self.seen)))
+        self.intake.offer(record)
+        if self.ready and not self.intake.is_reading:
+            self.intake.go_on()
 
     def catch_up(self, end: int) -> None:
-        """Read what is left up to ``end`` from the log: Faust passed over it, and nothing came behind it to show that.
+        """Read what is left up to ``end`` from the log."""
+        if self.ready and self.stopped is None:
+            self.intake.catch_up(end)
 
-        Marks of transactions, behind the last record, are passed over so too.
-        """
-        idle = self.ready and self.stopped is None and not self._inbox
-        if idle and self.expected < end and (self._filling is None or self._filling.done()):
-            self.shared.metrics.gaps += 1
-            self._filling = asyncio.create_task(self._guarded(partial(self._fill, end)))
-
-    async def _fill(self, stop: int) -> None:
-        """Read the input from ``expected`` to ``stop`` from the log, then go on with what has arrived."""
-        shared = self.shared
-        if self.expected < stop:
-            async with aclosing(shared.log.read(shared.source, self.number, self.expected, stop)) as records:
-                async for record in records:
-                    await shared.room.wait()
-                    self._take(record)
-            self.expected = max(self.expected, stop)
-        self._filling = None
-        self._drain()
-
-    def _take(self, record: Record) -> None:
-        self.expected = record.offset + 1
-        if record.at is not None and (not self._taken or record.at >= self._taken[-1][1] + _APART_MS):
-            self._taken.append((record.offset, record.at))
-        event = self._event(record)
-        space = space_of(record.key) or KEYLESS
+    def _take(self, space: Space, event: Inbound) -> None:
         queue = self.queues.setdefault(space, Queue(self.shared.room))
         queue.add(event)
         if queue.task is None and self.stopped is None:
-            queue.task = asyncio.create_task(self._guarded(partial(self._lane, space, queue)))
-
-    def _event(self, record: Record) -> Inbound:
-        """Return a record as an event; one that lies where it cannot be believed says so."""
-        event, space = inbound(record), space_of(record.key)
-        if space is None and self.shared.is_first:
-            return replace(event, refused="the record has no key that names a space; publish with the space as key")
-        partitions = self.shared.producing.partitions[self.shared.source]
-        if space is not None and (right := partition_of(space, partitions)) != record.partition:
-            return replace(
-                event,
-                refused=f"the record of {space!r} lies in partition {record.partition} and belongs in {right}; "
-                "let the publisher's partitioner be murmur2",
-            )
-        return event
+            queue.task = self._begun(partial(self._lane, space, queue))
 
     # lanes
 
@@ -316,22 +255,16 @@ class Partition:
                 queue.finish(record.offset)
 
     async def _refill(self, space: Space, queue: Queue) -> None:
-        async with aclosing(self._of_space(space, queue.open[0], queue.open[-1] + 1)) as records:
+        async with aclosing(self.intake.of_space(space, queue.open[0], queue.open[-1] + 1)) as records:
             async for record in records:
                 if not queue.refill(record):
                     return
-
-    async def _of_space(self, space: Space, start: int, stop: int) -> AsyncGenerator[Inbound, None]:
-        async with aclosing(self.shared.repairs.read(self.shared.source, self.number, start, stop)) as records:
-            async for record in records:
-                if (space_of(record.key) or KEYLESS) == space:
-                    yield self._event(record)
 
     async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
         """Return input of a space behind an offset, up to what has arrived: the engine's ``Source``."""
         self.shared.metrics.holes += 1
         found: list[Inbound] = []
-        async with aclosing(self._of_space(space, after + 1, self.expected)) as records:
+        async with aclosing(self.intake.of_space(space, after + 1, self.expected)) as records:
             async for record in records:
                 found.append(record)
                 if len(found) == limit:
@@ -353,12 +286,14 @@ class Partition:
         return min((queue.open[0] for queue in self.queues.values() if queue.open), default=self.expected)
 
     @property
+    def expected(self) -> int:
+        """The input offset that comes next."""
+        return self.intake.expected
+
+    @property
     def oldest(self) -> int | None:
         """When the broker took the oldest event that is not finished (ms since 1970; up to a second too early)."""
-        reached = self.progress
-        while len(self._taken) > 1 and self._taken[1][0] <= reached:
-            self._taken.popleft()
-        return self._taken[0][1] if self._taken and reached < max(self.expected, self.seen) else None
+        return self.intake.oldest(self.progress)
 
     @property
     def waiting(self) -> int:

@@ -77,7 +77,7 @@ class Worker:
             told = {"event": "partition reopened", "partition": number}
             _log.warning("%s tries partition %d again", self.shared.node.name, number, extra=told)
             await old.close()
-            self._begin(Partition(number, self.shared, seen=old.seen))
+            self._begin(Partition(number, self.shared, seen=old.intake.seen))
 
     async def offer(self, records: Sequence[Record]) -> None:
         """Take what Faust has fetched, in order; waits while too much is waiting already."""
