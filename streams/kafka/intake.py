@@ -125,6 +125,17 @@ class Intake:
                 if (space_of(record.key) or KEYLESS) == space:
                     yield self._event(record)
 
+    async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
+        """Return input of a space behind an offset, up to what has arrived: the engine's ``Source``."""
+        self.shared.metrics.holes += 1
+        found: list[Inbound] = []
+        async with aclosing(self.of_space(space, after + 1, self.expected)) as records:
+            async for record in records:
+                found.append(record)
+                if len(found) == limit:
+                    break
+        return found
+
     def oldest(self, reached: int) -> int | None:
         """Return when the broker took the event at ``reached``, the oldest that is not finished.
 

@@ -12,29 +12,22 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import InitVar, dataclass, field
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from schemas.space import Space
 from stages.contract import Unavailable
 from streams.effects import Cut, Inbound
-from streams.engine import CUT, Engine
+from streams.engine import Engine
 from streams.kafka.effects import PartitionEffects, Revoked
 from streams.kafka.intake import Intake
+from streams.kafka.lanes import Lanes
 from streams.kafka.producing import RefusedWrite
 from streams.kafka.quarantine import Quarantining
-from streams.kafka.queues import Queue
 from streams.kafka.shared import Shared
 from streams.kafka.states import States
 from streams.kafka.wire import Record, next_row, state_row
 from streams.state import StateRow
 from streams.stopped import BrokenOrder, Stopped
-
-LOOKAHEAD: Final = 256
-"""Events of a space that a stage prepares for at once."""
-
-IDLE: Final = 256
-"""Lanes of a partition whose state stays in memory when they have nothing to do."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +48,6 @@ class Partition:
     alive: bool = True
     ready: bool = False
     begun: asyncio.Event = field(default_factory=asyncio.Event)
-    queues: dict[Space, Queue] = field(default_factory=dict)
     _saved: int = 0
     _ending: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -73,10 +65,10 @@ class Partition:
             self._finished,
             shared.metrics,
         )
-        self.engine: Engine[Any, Any, Any] = Engine(
+        engine: Engine[Any, Any, Any] = Engine(
             node=shared.node,
             effects=effects,
-            source=self,
+            source=self.intake,
             store=self.states,
             gate=shared.gate,
             crashes=Quarantining(shared.crashes, self.states),
@@ -87,6 +79,7 @@ class Partition:
             hand=shared.hand,
             tracing=shared.tracing,
         )
+        self.lanes = Lanes(self.number, shared, engine, self.intake, self._begun)
 
     # from the assignment to its end
 
@@ -140,11 +133,8 @@ class Partition:
         """End: drop the lanes, save how far they came, and forget the local states."""
         self.alive = False
         self.begun.set()
-        tasks = [queue.task for queue in self.queues.values() if queue.task is not None]
-        tasks += [*self._ending, *([self.intake.reading] if self.intake.reading is not None else [])]
-        reached = self.progress
-        for queue in self.queues.values():
-            queue.drop()
+        tasks, reached = [*self._ending, *self._running()], self.progress
+        self.lanes.forget()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -178,14 +168,15 @@ class Partition:
         self.reached, self.stopped = self.progress, reason
         told = {"event": "partition stopped", "partition": self.number}
         _log.error("%s partition %d stops: %s", self.shared.node.name, self.number, reason, extra=told)
-        tasks = (self.intake.reading, *(queue.task for queue in self.queues.values()))
-        self._ending = [task for task in tasks if task is not None and task is not asyncio.current_task()]
+        self._ending = [task for task in self._running() if task is not asyncio.current_task()]
         for task in self._ending:
             task.cancel()
-        for queue in self.queues.values():
-            queue.forget()
-        self.queues.clear()
+        self.lanes.forget()
         self.intake.forget()
+
+    def _running(self) -> list[asyncio.Task[None]]:
+        reading = self.intake.reading
+        return [*self.lanes.tasks(), *([reading] if reading is not None else [])]
 
     # what arrives
 
@@ -204,86 +195,21 @@ class Partition:
             self.intake.catch_up(end)
 
     def _take(self, space: Space, event: Inbound) -> None:
-        queue = self.queues.setdefault(space, Queue(self.shared.room))
-        queue.add(event)
-        if queue.task is None and self.stopped is None:
-            queue.task = self._begun(partial(self._lane, space, queue))
-
-    # lanes
-
-    async def _lane(self, space: Space, queue: Queue) -> None:
-        """Run the lane of a space until nothing waits."""
-        loop = asyncio.get_running_loop()
-        try:
-            while queue.open:
-                if queue.must_refill:
-                    await self._refill(space, queue)
-                await self.shared.pace.wait()
-                await self.shared.pause.wait()
-                records, begun = queue.take(LOOKAHEAD), loop.time()
-                await self._run(space, records, queue)
-                took = loop.time() - begun
-                self.shared.metrics.batches.add(took)
-                self.shared.pace.took(took, -(-len(records) // CUT))
-                queue.finish(records[-1].offset)
-                self.shared.metrics.handled += len(records)
-        finally:
-            queue.task = None
-            if not queue.open and self.queues.get(space) is queue:
-                del self.queues[space]
-                if self.engine.lanes > IDLE:
-                    self.engine.evict(space)
-
-    async def _run(self, space: Space, records: Sequence[Inbound], queue: Queue) -> None:
-        """Run a batch; one that something stops is done one by one, up to what stops it, so that it shows which it is.
-
-        Raises:
-            BrokenOrder: if an event contradicts what was seen.
-            RefusedWrite: if an event's writes are refused; the message names its offset.
-        """
-        try:
-            await self.engine.run(space, records)
-        except (BrokenOrder, RefusedWrite) as error:
-            if len(records) == 1 and isinstance(error, RefusedWrite):
-                where = f"{self.shared.node.name} {self.number} {records[0].offset}"
-                msg = f"{error}. To make it a letter: `anabranch quarantine {where}`"
-                raise RefusedWrite(msg) from error
-            if len(records) == 1:
-                raise
-            for record in records:
-                await self._run(space, [record], queue)
-                queue.finish(record.offset)
-
-    async def _refill(self, space: Space, queue: Queue) -> None:
-        async with aclosing(self.intake.of_space(space, queue.open[0], queue.open[-1] + 1)) as records:
-            async for record in records:
-                if not queue.refill(record):
-                    return
-
-    async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
-        """Return input of a space behind an offset, up to what has arrived: the engine's ``Source``."""
-        self.shared.metrics.holes += 1
-        found: list[Inbound] = []
-        async with aclosing(self.intake.of_space(space, after + 1, self.expected)) as records:
-            async for record in records:
-                found.append(record)
-                if len(found) == limit:
-                    break
-        return found
+        if self.stopped is None:
+            self.lanes.add(space, event)
 
     # how far it is
 
     def _finished(self, cut: Cut) -> None:
-        queue = self.queues.get(cut.space)
-        if queue is not None:
-            queue.finish(cut.header.offset)
+        self.lanes.finished(cut)
 
     @property
     def progress(self) -> int:
         """The lowest input offset that is not finished."""
         if self.stopped is not None:
             return self.reached
-        return min((queue.open[0] for queue in self.queues.values() if queue.open), default=self.expected)
+        first = self.lanes.first
+        return self.expected if first is None else first
 
     @property
     def expected(self) -> int:
@@ -298,7 +224,7 @@ class Partition:
     @property
     def waiting(self) -> int:
         """How many events wait here."""
-        return sum(len(queue.open) for queue in self.queues.values())
+        return self.lanes.waiting
 
     async def save(self) -> None:
         """Write the partition row, if the partition has come further."""

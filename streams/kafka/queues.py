@@ -66,9 +66,3 @@ class Queue:
         self.room.give(sum(map(_size, self.records)))
         self.records.clear()
         self.open.clear()
-
-    def drop(self) -> None:
-        """Forget everything, and end the lane's task."""
-        if self.task is not None:
-            self.task.cancel()
-        self.forget()

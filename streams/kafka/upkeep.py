@@ -68,7 +68,7 @@ async def fold(partition: Partition) -> int:
         read.close()
     written = 0
     for space, keys in disturbed.items():
-        if space in partition.queues or not partition.alive:
+        if space in partition.lanes.queues or not partition.alive:
             continue
         rows_now = [row for row in partition.states.standing(space) if (row.part, row.slot) in keys]
         await partition.append(space, rows_now)

@@ -15,8 +15,8 @@ from streams.kafka.tending import Tending
 from streams.kafka.upkeep import Upkeep
 from streams.kafka.wire import PAUSE, QUARANTINE, Record, read_pause
 
-SAVE_S: Final = 0.3
-"""Seconds between partition rows: what is repeated after a death, at most."""
+SAVE_S: Final = 1.0
+"""Seconds between partition rows: what is read again after a death, at most; states tell what of it is done."""
 
 _LOOK_S: Final = 1.0
 """Seconds between two looks at what partitions need, at most."""

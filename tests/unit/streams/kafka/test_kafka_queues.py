@@ -41,13 +41,13 @@ def test_every_event_is_taken_once_and_in_order_whatever_has_room(arrivals: list
     assert (taken, room.used) == (log, 0)
 
 
-def test_what_is_dropped_gives_its_room_back() -> None:
+def test_what_is_forgotten_gives_its_room_back() -> None:
     room = Room()
     queue = Queue(room)
     for offset in range(5):
         queue.add(event(offset))
     assert room.used > 5 * 100
-    queue.drop()
+    queue.forget()
     assert (room.used, list(queue.open)) == (0, [])
 
 
