@@ -6,11 +6,10 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from infra.errors import UsageError
 from infra.workers.groups import members
-from infra.workers.run import Place, producing
+from infra.workers.producer import producing
 from streams.kafka.log import Log
 from streams.kafka.names import FIRST_GENERATION, group_of, state_topic, topic_name
 from streams.kafka.producing import Producing
@@ -56,7 +55,7 @@ async def operated(bootstrap: str, stage: str, generation: int = FIRST_GENERATIO
     step = next(step for step in FLOW if step.name == stage)
     source = step.source.name if step is FIRST else topic_name(step.source.name, generation)
     state = state_topic(stage, generation)
-    async with producing(Place(bootstrap, Path(), Path()), [source, state]) as sending:
+    async with producing(bootstrap, "anabranch", [source, state]) as sending:
         yield Operated(stage, source, state, bootstrap, sending)
 
 

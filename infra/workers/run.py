@@ -11,16 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
-
-from infra.errors import MissingError
 from infra.telemetry import tracing
 from infra.workers.health import STILL_S, Health
 from infra.workers.plane import Plane
+from infra.workers.producer import producing
 from infra.workers.pulse import Pulse
 from infra.workers.web import HOST, serving
-from stages.contract import Unavailable
 from streams.crashes import CrashBook
 from streams.deaths import Deaths
 from streams.faust_app import GroupSettings, end_of, make_app
@@ -29,7 +25,6 @@ from streams.kafka.effects import Topics
 from streams.kafka.gate import IndexGate
 from streams.kafka.log import Log
 from streams.kafka.names import FIRST_GENERATION, LETTERS, group_of, state_topic, topic_name
-from streams.kafka.producing import Producing
 from streams.kafka.shared import Shared
 from streams.kafka.waiting import TellingPatience
 from streams.kafka.watch import Watch
@@ -37,11 +32,8 @@ from streams.kafka.worker import Worker
 from streams.topology import FIRST, LAST, AnyNode
 from streams.watchdog import Watchdog
 
-_LINGER_MS: Final = 0
 _YOUNG: Final = 20_000
 """Objects made before the collector looks for cycles: an event makes hundreds, of which none is one."""
-_LARGEST: Final = 80 * 1024 * 1024
-"""Bytes of a request: above the largest record of any topic, whose own limits the broker keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +50,6 @@ class Place:
     number: int = 0
     session: float = 10.0
     generation: int = FIRST_GENERATION
-    linger_ms: int = _LINGER_MS
     port: int = 0
     restarts: Mapping[str, int] = field(default_factory=dict)
     still: float = STILL_S
@@ -88,53 +79,6 @@ def source_of(node: AnyNode, generation: int) -> str:
 
 
 @asynccontextmanager
-async def producing(place: Place, topics: list[str]) -> AsyncIterator[Producing]:
-    """Give the engine's own producer.
-
-    Raises:
-        MissingError: if the broker does not answer, or a topic is not there; it says which and what to do.
-    """
-
-    async def begin() -> AIOKafkaProducer:
-        producer = AIOKafkaProducer(
-            bootstrap_servers=place.bootstrap,
-            client_id=f"anabranch-{place.number}",
-            enable_idempotence=True,
-            linger_ms=place.linger_ms,
-            max_request_size=_LARGEST,
-            max_batch_size=256 * 1024,
-        )
-        try:
-            await producer.start()
-        except BaseException as error:
-            await producer.stop()
-            if not isinstance(error, KafkaError):
-                raise
-            msg = f"no Kafka answers at {place.bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
-            raise Unavailable(msg) from error
-        return producer
-
-    partitions: dict[str, int] = {}
-    sending = Producing(begin, partitions)
-    try:
-        for topic in topics:
-            partitions[topic] = await _partitions(sending, topic)
-        yield sending
-    finally:
-        await sending.close()
-
-
-async def _partitions(sending: Producing, topic: str) -> int:
-    try:
-        return await sending.count(topic)
-    except Unavailable as error:
-        raise MissingError(str(error)) from error
-    except KafkaError as error:
-        msg = f"the topic {topic} is not there ({error!r}): run `anabranch topics apply`"
-        raise MissingError(msg) from error
-
-
-@asynccontextmanager
 async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Running]:
     """Run a stage inside the block."""
     name, generation = node.name, place.generation
@@ -144,7 +88,8 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
     mine.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         told = stack.enter_context(tracing(name, place.number, source, group_of(name, generation)))
-        sending = await stack.enter_async_context(producing(place, [source, topics.output, topics.state, LETTERS]))
+        written = [source, topics.output, topics.state, LETTERS]
+        sending = await stack.enter_async_context(producing(place.bootstrap, f"anabranch-{place.number}", written))
         hand = stack.enter_context(Hand(mine / "hand"))
         deaths = Deaths(hand, place.crashes)
         stack.enter_context(Watchdog(deaths.hung))

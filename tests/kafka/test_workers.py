@@ -258,7 +258,7 @@ async def flow(
     """Run stages (all: unnamed) of a generation inside the block."""
     folder = settings.home / f"g{number}"
     folder.mkdir(exist_ok=True)
-    where = Place(str(settings.kafka), folder, folder / "crashes.sqlite", generation=number, linger_ms=0, **more)
+    where = Place(str(settings.kafka), folder, folder / "crashes.sqlite", generation=number, **more)
     async with AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(running(node, ports, where))
