@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Generic, Self, TypeVar
 
 from pydantic import TypeAdapter
 
 from schemas.base import Model
+from stages.encoded import Encoded
 
 CHUNK = 8
 """Positions a part: with entries of at most 500 bytes a turn rewrites 2 KB on average."""
@@ -33,6 +36,7 @@ class PlacedModel(Model):
     position: int
 
 
+_position = attrgetter("position")
 Entry = TypeVar("Entry", bound=PlacedModel)
 
 
@@ -41,11 +45,16 @@ def _adapter(entry: type[Entry]) -> TypeAdapter[tuple[Entry, ...]]:
     return TypeAdapter(tuple[entry, ...])  # type: ignore[valid-type]  # mypy knows no types made at run time
 
 
+def _encode(run: tuple[Entry, ...]) -> bytes:
+    return _adapter(type(run[0])).dump_json(run)
+
+
 @dataclass(frozen=True, slots=True)
 class Ring(Generic[Entry]):
     """Entries in the order of their positions (several may share one); immutable."""
 
     entries: tuple[Entry, ...] = ()
+    encoded: Encoded = field(default_factory=Encoded, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -55,15 +64,17 @@ class Ring(Generic[Entry]):
 
     def push(self, *entries: Entry, keep_from: int) -> Self:
         """Return the ring with ``entries`` behind and all of positions below ``keep_from`` dropped."""
-        return type(self)(tuple(e for e in (*self.entries, *entries) if e.position >= keep_from))
+        held = (*self.entries, *entries)
+        return type(self)(held[bisect_left(held, keep_from, key=_position) :], self.encoded)
 
     def replace(self, entry: Entry) -> Self:
         """Return the ring with ``entry`` in place of those of its position."""
-        return type(self)(tuple(entry if e.position == entry.position else e for e in self.entries))
+        replaced = tuple([entry if e.position == entry.position else e for e in self.entries])
+        return type(self)(replaced, self.encoded)
 
     def parts(self, name: str, size: int = CHUNK) -> dict[str, bytes]:
         """Cut the ring into parts ``name-N`` of ``size`` positions each: fewer for entries that are large."""
-        return {f"{name}-{chunk % _SLOTS}": _adapter(type(run[0])).dump_json(run) for chunk, run in self._runs(size)}
+        return self.encoded.parts({f"{name}-{chunk % _SLOTS}": run for chunk, run in self._runs(size)}, _encode)
 
     def _runs(self, size: int) -> Iterator[tuple[int, tuple[Entry, ...]]]:
         for chunk, group in groupby(self.entries, key=lambda entry: entry.position // size):

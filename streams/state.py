@@ -180,10 +180,11 @@ def save(before: Saved, header: StateHeader, parts: Mapping[str, bytes]) -> tupl
     of what they leave the greatest version is the one that has come furthest.
     """
     version = max(before.header.version + 1, header.counts.total)
+    versions = before.header.parts
     named: dict[str, PartVersion] = {}
     rows: list[StateRow] = []
     for name, data in sorted(parts.items()):
-        old = before.header.parts.get(name)
+        old = versions.get(name)
         if old is not None and before.parts[name] == data:
             named[name] = old
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from stages.commit.windows import Window, WindowTurn
@@ -47,7 +47,8 @@ class CommitState:
         known[turn.event] = turn.model_copy(update={"position": self._number(at)})
         turns = tuple(known[event] for event in order)
         gone = len(turns) - lasting([one.weight for one in turns])
-        return type(self)(Ring(turns[gone:])), tuple(_window(turns, one) for one in due)
+        kept = replace(self.turns, entries=turns[gone:])
+        return type(self)(kept), tuple(_window(turns, one) for one in due)
 
     def _number(self, at: int | None) -> int:
         """Return the number of a turn in the space: that of the turn whose place it takes, else the next one."""

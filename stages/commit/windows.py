@@ -70,17 +70,26 @@ class Window:
     event: int
     ordinal: int
 
+    @property
+    def shown(self) -> list[WindowTurn]:
+        """The turns that it shows, in order."""
+        return [self.turn, self.after] if self.before is None else [self.before, self.turn, self.after]
+
+    @property
+    def text(self) -> str:
+        """What it shows of them, one a line."""
+        return "\n".join(other.line for other in self.shown)
+
 
 def window_record(space: Space, window: Window, since: int) -> RecordRow:
     """Return the window record that is due at the event of position ``since``, from which on it is known."""
-    turn = window.turn
-    shown = [other for other in (window.before, turn, window.after) if other is not None]
+    turn, shown = window.turn, window.shown
     neighbours = [other.turn_id for other in shown if other is not turn]
     return RecordRow(
         space=space,
         id=window_id(space, window.event, window.ordinal),
         kind=RecordKind.WINDOW,
-        text="\n".join(other.line for other in shown),
+        text=window.text,
         owner=turn.speaker.id,
         speaker=turn.speaker,
         at=turn.at,

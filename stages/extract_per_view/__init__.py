@@ -2,7 +2,8 @@
 
 ``drafts`` chooses the sentences that state something (``statements``; no ``quotes`` of what others said), names what
 their form makes certain (``aspects``, by the ``forms`` in which people speak of themselves) and makes them stand
-alone (``standalone``: names for ``pronouns``, ``dates`` behind time phrases). Each is embedded and compared with the
+alone (``standalone``: names for ``pronouns``, ``dates`` behind time phrases); ``drafted`` keeps them from preparing to
+deciding. Each is embedded and compared with the
 descriptions of the ``views``; ``assign`` says which take it and what kind it becomes. ``items`` gives it its key
 (``keys``, from ``phrases``), polarity and time (``cues``), and finds what a correction puts right (``corrections``)
 among the statements of the last W events, which the state keeps.

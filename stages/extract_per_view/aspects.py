@@ -16,6 +16,7 @@ from stages.extract_per_view import forms
 from stages.extract_per_view.cues import liking, plain
 from stages.extract_per_view.phrases import head, object_of, relation, slug, value_of
 from stages.extract_per_view.views import HEALTH, IDENTITY, PLACES, PREFERENCES, RELATIONSHIPS, WORK
+from stages.text.cued import Cued
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _taste(match: re.Match[str], sentence: str) -> Aspect | None:
     return Aspect(f"{PREFERENCE_PREFIX}{thing}", PREFERENCES, _about(match), object=object_of(match["value"]))
 
 
-_ASPECTS: tuple[tuple[re.Pattern[str], Builder], ...] = (
+_ASPECTS: tuple[tuple[Cued | re.Pattern[str], Builder], ...] = (
     (forms.FORMER_HOME, _many("location:former", PLACES)),
     (forms.HOME, _single("location:home", PLACES)),
     (forms.ORIGIN, _single("identity:origin", IDENTITY)),

@@ -44,6 +44,7 @@ MAX_VIEWS = 3
 """Tags of an item: more say nothing about it."""
 
 _SCORED = tuple(view.id for view in VIEWS if view.id != OTHER)
+_TEMPLATES = tuple(view.template for view in VIEWS if view.id != OTHER)
 
 
 def levels_of(model: str) -> tuple[int, ...]:
@@ -94,4 +95,4 @@ def kind_of(views: Sequence[str], draft: Draft, *, persona: bool) -> ItemKind:
 
 def scored_templates() -> tuple[str, ...]:
     """Return the descriptions of the scored views, in the order that ``views_of`` takes their vectors."""
-    return tuple(view.template for view in VIEWS if view.id != OTHER)
+    return _TEMPLATES

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from schemas.normalized import Attitude
+from stages.text.cued import Cued
 
-_CORRECTS = re.compile(
+_CORRECTING = re.compile(
     r"\b(?:no|nope)\b\s*[,.!:;\u2014-]+\s*(?:\w+[\s,]+){0,3}?i\s+(?:said|meant|mean|told you)\b"
     r"|\b(?:sorry|oops|wait|actually)\b[\s,.!:;\u2014-]*(?:\w+[\s,]+){0,3}?i\s+(?:said|meant|mean)\b"
     r"|(?:^|[,.;:!\u2014-]\s*)i\s+meant\b(?!\s+(?:to|it|that)\b)|\bi misspoke\b|(?:^|[.!;]\s*)correction\s*[:,\u2014-]"
@@ -15,6 +16,23 @@ _CORRECTS = re.compile(
     r"|\bi was wrong\b[^.!?]*\b(?:it|that|he|she|they)(?:'s| is| was)\b"
     r"|\bscratch that\b|\b(?:my mistake|that was a typo)\b",
     re.IGNORECASE,
+)
+_CORRECTS = Cued(
+    _CORRECTING,
+    (
+        "said",
+        "mean",
+        "told",
+        "misspoke",
+        "correction",
+        "not",
+        "rather",
+        "instead",
+        "wrong",
+        "scratch",
+        "mistake",
+        "typo",
+    ),
 )
 _CHANGES = re.compile(
     r"\b(?:no longer|any ?more|used to|moved (?:\w+ )?(?:in)?to|moving to|switched (?:\w+ )?to|switching to"
@@ -66,7 +84,7 @@ _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 
 def plain(sentence: str) -> str:
     """Return ``sentence`` with one kind of apostrophe; as long as it was."""
-    return sentence.translate(_APOSTROPHES)
+    return sentence if sentence.isascii() else sentence.translate(_APOSTROPHES)
 
 
 def corrects(sentence: str) -> bool:
@@ -88,7 +106,10 @@ def corrected(sentence: str) -> str:
 
 def negated(sentence: str) -> bool:
     """Tell whether the sentence denies what it speaks of; "not only" and "can't wait" do not."""
-    rest = _NOT_REALLY.sub(" ", plain(sentence))
+    text = plain(sentence)
+    if _NEGATED.search(text) is None:  # most sentences deny nothing, and the rest would only take words away
+        return False
+    rest = _NOT_REALLY.sub(" ", text)
     if corrects(rest):
         rest = _CONTRASTED.sub(" ", rest)
     return _NEGATED.search(rest) is not None

@@ -14,6 +14,7 @@ _FORMATS = {
     Grain.MONTH: "%Y-%m",
     Grain.YEAR: "%Y",
 }
+_ORDER = {grain: place for place, grain in enumerate(Grain)}
 _TICK = timedelta(microseconds=1)
 
 
@@ -39,6 +40,5 @@ def _last(interval: Interval) -> datetime:
 
 def finest(mentions: tuple[TimeMention, ...]) -> Interval | None:
     """Return the interval that says most: the finest grain, not vague before vague, the first of equals."""
-    order = list(Grain)
-    ranked = sorted(mentions, key=lambda mention: (mention.interval.vague, order.index(mention.interval.grain)))
+    ranked = sorted(mentions, key=lambda mention: (mention.interval.vague, _ORDER[mention.interval.grain]))
     return ranked[0].interval if ranked else None

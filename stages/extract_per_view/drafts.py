@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from schemas.normalized import Normalized
 from schemas.span import Span
@@ -53,29 +54,42 @@ class Draft:
         return standalone(self.normalized, self.span, self.voice)
 
 
-def drafts(normalized: Normalized, parties: tuple[Party, ...]) -> tuple[Draft, ...]:
-    """Return the drafts of a turn in the order of its text, no two with the same text."""
+class Hearing(NamedTuple):
+    """What the drafts of a turn depend on beside the turn: whose voice it is, and the bounds of what it quotes."""
+
+    voice: Voice
+    quoted: tuple[tuple[int, int], ...]
+
+
+def hearing(normalized: Normalized, parties: tuple[Party, ...]) -> Hearing:
+    """Return how a turn is heard where these parties take part."""
     speaker = normalized.turn.speaker
-    limit = LIMITS[speaker.role]
+    voice = Voice(speaker=speaker.label, other=other_than(parties, speaker))
+    return Hearing(voice, tuple(quotations(normalized.text, [party.label for party in parties])))
+
+
+def drafts(normalized: Normalized, heard: Hearing) -> tuple[Draft, ...]:
+    """Return the drafts of a turn in the order of its text, no two with the same text."""
+    limit = LIMITS[normalized.turn.speaker.role]
     if limit == 0:
         return ()
-    voice = Voice(speaker=speaker.label, other=other_than(parties, speaker))
+    voice = heard.voice
     people = tuple(name for name in (voice.speaker, voice.other) if name)
-    spans = prose(normalized, [party.label for party in parties])
+    spans = prose(normalized, heard.quoted)
     found = [draft for span in spans if (draft := _draft(normalized, span, voice, people)) is not None]
     best = sorted(found, key=lambda draft: (-draft.rank, draft.span.start))[:limit]
     distinct = {draft.text: draft for draft in sorted(best, key=lambda draft: -draft.span.start)}
     return tuple(sorted(distinct.values(), key=lambda draft: draft.span.start))
 
 
-def prose(normalized: Normalized, people: Collection[str]) -> Iterator[Span]:
-    """Yield the sentences that may be statements, clipped: no code, no captions, and nothing quoted of these people.
+def prose(normalized: Normalized, quoted: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """Yield the sentences that may be statements, clipped: no code, no captions, and nothing that is quoted.
 
     Captions stand behind the text of the turn, whose own record says all that they say.
     """
     text = normalized.text
     barred = bytearray(len(text))
-    for start, end in (*(match.span() for match in _CODE.finditer(text)), *quotations(text, people)):
+    for start, end in (*(match.span() for match in _CODE.finditer(text)), *quoted):
         barred[start:end] = b"\1" * (end - start)
     for sentence in sentences(text):
         if sentence.start >= len(normalized.turn.text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from schemas.control import Passed
@@ -12,7 +12,7 @@ from schemas.localized import Localized
 from schemas.space import Space
 from stages.contract import Emit, Stage
 from stages.extract_per_view.assign import levels_of, scored_templates, views_of
-from stages.extract_per_view.drafts import drafts
+from stages.extract_per_view.drafted import Drafted
 from stages.extract_per_view.items import item, shaped, told_of
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Party, joined
 from stages.extract_per_view.views import GENERAL
@@ -24,6 +24,7 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
     """Takes items out of turns. Every item quotes its source, and nothing but the turn itself is read."""
 
     embedder: Embedder
+    drafted: Drafted = field(default_factory=Drafted, init=False, repr=False, compare=False)
     name: ClassVar[str] = "extract_per_view"
 
     def restore(self, parts: Mapping[str, bytes]) -> ExtractState:
@@ -45,7 +46,7 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         for turn in turns:
             space = turn.header.space
             parties[space] = joined(parties.get(space, ()), turn.normalized.turn.speaker)
-        texts = {draft.text for turn in turns for draft in drafts(turn.normalized, parties[turn.header.space])}
+        texts = {draft.text for turn in turns for draft in self.drafted.of(turn.normalized, parties[turn.header.space])}
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
@@ -63,7 +64,7 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         return Emit(extracted, known.after(told_of(message, items, MAX_STATEMENTS)))
 
     async def _items(self, message: Localized, state: ExtractState) -> tuple[Item, ...]:
-        found = drafts(message.normalized, state.parties)
+        found = self.drafted.of(message.normalized, state.parties)
         if not found:
             return ()
         views = await self.embedder.embed(scored_templates())

@@ -31,6 +31,8 @@ class Edit:
 def clipped(text: str, span: Span) -> Span:
     """Return the span without white space at its ends, cut at a word if it is over ``MAX_CHARS``."""
     raw = span.of(text)
+    if len(raw) <= MAX_CHARS and raw == raw.strip():
+        return span
     start = span.start + len(raw) - len(raw.lstrip())
     end = span.start + len(raw.rstrip())
     if end - start > MAX_CHARS:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from stages.extract_per_view.cues import plain
+from stages.text.cued import Cued
 from stages.text.tokens import content_tokens, tokens
 
 _EMPTY = frozenset(
@@ -45,10 +46,12 @@ _QUESTION = re.compile(
     r"|does|did|is|are|was|were|have|has|had|can|could|will|would|should|shall|may|any|ever|got any)\b",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
-    r"\W*(?:(?:so|and|but|also|then|ok|okay|now|well|great|thanks)\b\W*)*(?:can|could|would|will) (?:you|we|i)\b"
-    r"|\bplease\b|\bi(?:'d| would) like\b|\bi need\b",
-    re.IGNORECASE,
+_REQUEST = Cued(
+    re.compile(
+        r"(?:can|could|would|will) (?:you|we|i)\b|\b(?:please|i(?:'d| would) like|i need)\b",
+        re.IGNORECASE,
+    ),
+    ("can ", "ould ", "will ", "please", "i'd like", "i need"),
 )
 _PLAN = re.compile(
     r"(?<!\w)(?:I|i|[Ww]e)(?:'m|'re|\s+am|\s+are)?\s+(?:(?:really|also|still|just|now|both|only|actually)\s+)*"
@@ -95,12 +98,17 @@ def is_plan(sentence: str) -> bool:
 
 def telling(sentence: str, names: Collection[str] = ()) -> int:
     """Return how many different stems say something, people's names and empty words left out."""
-    return len(_telling(sentence) - {token for name in names for token in tokens(name)})
+    return len(_telling(sentence) - _stems(tuple(names)))
 
 
 @lru_cache(maxsize=4096)
 def _telling(sentence: str) -> frozenset[str]:
     return frozenset(token for token in content_tokens(sentence) if token not in _EMPTY)
+
+
+@lru_cache(maxsize=256)
+def _stems(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(token for name in names for token in tokens(name))
 
 
 def states(sentence: str, names: Collection[str] = ()) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from schemas.localized import Placement, Rule, RunnerUp
-from schemas.memory import RecordRow
+from schemas.memory import RecordRow, TurnDetail
 from stages.contract import WINDOW
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
@@ -27,9 +28,11 @@ _ARROW = " \u203a "
 
 def node_of(record: RecordRow) -> Node | None:
     """Return the place of a turn's record, ``None`` for a piece without one."""
-    detail = record.turn
-    if detail is None:
-        return None
+    return None if record.turn is None else placed(record, record.turn)
+
+
+def placed(record: RecordRow, detail: TurnDetail) -> Node:
+    """Return the place of a turn's record whose details are ``detail``."""
     speaker = person_key(record.speaker.id) if record.speaker else 0
     place = detail.placement
     return Node(
@@ -84,7 +87,7 @@ def path_to(forest: Forest, parent: Node) -> str:
     seen = {one.position: one for one in forest.window}
     tip = forest.tip(parent.branch)
     title = tip.title if tip else ""
-    steps = list(_up(seen, parent.position))[:_STEPS]
+    steps = list(islice(_up(seen, parent.position), _STEPS))
     if not steps:
         newest = tip is not None and tip.position == parent.position
         return told(title, [tip.gist] if tip and newest and tip.depth else [])

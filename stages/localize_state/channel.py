@@ -6,7 +6,7 @@ After the features of Kummerfeld et al. 2019 (A Large-Scale Corpus for Conversat
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 
 from stages.localize_state.incoming import Incoming
@@ -32,6 +32,10 @@ _MARKS = (
     ("OPENING", Sign.OPENING),
 )
 _ANY = reduce(or_, (sign for _, sign in _MARKS))
+_MOST = 4096
+"""Names of features that are kept, by the few values they have: to spell them again for every pair took a fifth of the
+stage in a channel."""
+
 _COSINES = (50, 150, 250, 350, 450, 600)
 """Bounds in thousandths for all-MiniLM-L6-v2, as the weights are: another encoder needs both of its own."""
 
@@ -59,25 +63,30 @@ def features(turn: Incoming, s: Standing, talk: Talk, cosine: int) -> list[str]:
 
 
 def _distance(turn: Incoming, s: Standing, side: str) -> list[str]:
-    gap = bisect_left(_GAPS, s.gap)
-    minutes = bisect_left(_MINUTES, (turn.at - s.seen.at) // 60)
     found = [
-        f"{side}gap{gap}",
-        f"{side}min{minutes}",
-        f"{side}rank{min(s.rank, 4)}",
-        f"{side}own{min(s.own, 3)}",
-        f"{side}taken{min(s.taken, 3)}",
-        f"{side}takenown{min(s.taken_own, 2)}",
+        *_farness(side, bisect_left(_GAPS, s.gap), bisect_left(_MINUTES, (turn.at - s.seen.at) // 60)),
+        *_counts(side, (min(s.rank, 4), min(s.own, 3), min(s.taken, 3), min(s.taken_own, 2))),
     ]
-    if side == "s":
-        found.append(f"sgap{min(gap, 6)}min{min(minutes, 4)}")
     if s.seen.parent < 0:
         found.append(f"{side}root")
     return found
 
 
+@lru_cache(maxsize=_MOST)
+def _farness(side: str, gap: int, minutes: int) -> tuple[str, ...]:
+    both = (f"sgap{min(gap, 6)}min{min(minutes, 4)}",) if side == "s" else ()
+    return (f"{side}gap{gap}", f"{side}min{minutes}", *both)
+
+
+@lru_cache(maxsize=_MOST)
+def _counts(side: str, counts: tuple[int, int, int, int]) -> tuple[str, ...]:
+    return tuple(
+        f"{side}{name}{count}" for name, count in zip(("rank", "own", "taken", "takenown"), counts, strict=True)
+    )
+
+
 def _address(turn: Incoming, s: Standing, side: str, whom: int, back: int) -> list[str]:
-    found = [f"{side}to{whom}{back}", f"{side}to{whom}rank{min(s.rank, 3)}", f"{side}back{back}own{min(s.own, 2)}"]
+    found = [*_talking(side, whom, back, min(s.rank, 3), min(s.own, 2))]
     if turn.addressed:
         same = s.seen.addressed == turn.addressed
         if side == "s":
@@ -89,6 +98,11 @@ def _address(turn: Incoming, s: Standing, side: str, whom: int, back: int) -> li
     if s.others and side == "o":
         found.append(f"others{min(s.others, 2)}{whom}")
     return found
+
+
+@lru_cache(maxsize=_MOST)
+def _talking(side: str, whom: int, back: int, rank: int, own: int) -> tuple[str, ...]:
+    return (f"{side}to{whom}{back}", f"{side}to{whom}rank{rank}", f"{side}back{back}own{own}")
 
 
 def _company(turn: Incoming, s: Standing, talk: Talk, side: str, whom: int) -> list[str]:
@@ -105,15 +119,16 @@ def _company(turn: Incoming, s: Standing, talk: Talk, side: str, whom: int) -> l
     return found
 
 
-def _words(turn: Incoming, s: Standing, talk: Talk, side: str, cosine: int) -> list[str]:
+def _words(turn: Incoming, s: Standing, talk: Talk, side: str, cosine: int) -> tuple[str, ...]:
     common = talk.words.intersection(s.seen.tokens)
     shared = sum([_weight(talk.frequency[token]) for token in common]) if common else 0
-    return [
-        f"{side}overlap{bisect_left(_OVERLAPS, shared)}",
-        f"{side}cos{bisect_left(_COSINES, cosine)}",
-        f"{side}words{bisect_left(_WORDS, turn.words)}",
-        f"{side}pwords{bisect_left(_WORDS, s.seen.words)}",
-    ]
+    likeness = bisect_left(_OVERLAPS, shared), bisect_left(_COSINES, cosine)
+    return _wording(side, *likeness, bisect_left(_WORDS, turn.words), bisect_left(_WORDS, s.seen.words))
+
+
+@lru_cache(maxsize=_MOST)
+def _wording(side: str, overlap: int, cosine: int, now: int, then: int) -> tuple[str, ...]:
+    return (f"{side}overlap{overlap}", f"{side}cos{cosine}", f"{side}words{now}", f"{side}pwords{then}")
 
 
 def _manner(turn: Incoming, s: Standing, side: str, back: int) -> list[str]:
@@ -123,16 +138,21 @@ def _manner(turn: Incoming, s: Standing, side: str, back: int) -> list[str]:
     if asked:
         found.append(f"{side}pqtaken{min(s.taken, 1)}gap{near}")
     if now & _ANY:
-        found += [f"{side}{name}" for name, sign in _MARKS if now & sign]
+        found += _marks(side, now & _ANY)
         if now & Sign.ANSWER:
             found.append(f"{side}answer{asked}{min(near, 4)}")
         if now & Sign.THANKS:
             found.append(f"{side}thanks{back}")
     if then & _ANY:
-        found += [f"{side}p{name}" for name, sign in _MARKS if then & sign]
+        found += _marks(side + "p", then & _ANY)
         if then & Sign.COMMAND:
             found.append(f"{side}pcommand{min(near, 4)}")
     return found
+
+
+@lru_cache(maxsize=_MOST)
+def _marks(side: str, signs: int) -> tuple[str, ...]:
+    return tuple(side + name for name, sign in _MARKS if signs & sign)
 
 
 def opening(turn: Incoming, talk: Talk) -> list[str]:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Sign
@@ -62,10 +63,9 @@ class Field:
 
 def field_of(turn: Incoming, threads: Sequence[Thread]) -> Field:
     """Weigh the words of all candidates once."""
-    frequency = Counter(token for thread in threads for token in thread.tokens)
-    overlaps = tuple(
-        sum(max(1, _RARE - frequency[token]) for token in turn.tokens if token in thread.tokens) for thread in threads
-    )
+    shared = [thread.tokens.intersection(turn.tokens) for thread in threads]
+    frequency = Counter(chain.from_iterable(shared))
+    overlaps = tuple(sum([max(1, _RARE - frequency[token]) for token in tokens]) for tokens in shared)
     return Field(tuple(threads), _two([t.cosine for t in threads]), overlaps, _two(list(overlaps)))
 
 

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 from pydantic import TypeAdapter
 
 from stages.contract import WINDOW
+from stages.encoded import Encoded
 from stages.localize_state.nodes import Node, Person, Seen, Tip, Vector
 from stages.ring import CHUNK, Ring, part_start
 from stages.text.similarity import dots, permille
@@ -41,6 +42,8 @@ class Forest:
     vectors: Ring[Vector] = field(default_factory=Ring)
     tips: tuple[Tip, ...] = ()
     people: tuple[Person, ...] = ()
+    encoded_tips: Encoded = field(default_factory=Encoded, repr=False, compare=False)
+    encoded_people: Encoded = field(default_factory=Encoded, repr=False, compare=False)
 
     def grown(self, seen: Seen, vector: bytes, tip: Tip | None, person: Person | None) -> Self:
         """Return the forest with one more turn, its branch's tip and its speaker.
@@ -60,6 +63,8 @@ class Forest:
 
     def _fitting(self, seen: Seen) -> int:
         """Return the position from which on whole parts of the window fit with ``seen``."""
+        if sum([one.size for one in self.window.entries]) + seen.size <= SEEN_BYTES:
+            return 0
         kept = _within((*self.window, seen), SEEN_BYTES)
         return part_start(kept[0].position + _CHUNK - 1, _CHUNK) if len(kept) <= len(self.window) else 0
 
@@ -105,8 +110,8 @@ class Forest:
         return {
             **self.window.parts("window", _CHUNK),
             **self.vectors.parts("vectors"),
-            **_parts("tips", self.tips, [tip.branch for tip in self.tips], _TIPS),
-            **_parts("people", self.people, [person.key for person in self.people], _PEOPLE),
+            **self.encoded_tips.parts(_buckets("tips", [(tip.branch, tip) for tip in self.tips]), _TIPS.dump_json),
+            **self.encoded_people.parts(_buckets("people", [(one.key, one) for one in self.people]), _PEOPLE.dump_json),
         }
 
     @classmethod
@@ -147,13 +152,11 @@ def _with_person(people: tuple[Person, ...], person: Person) -> tuple[Person, ..
     return _within((*(other for other in people if other.key != person.key), person), PERSON_BYTES)
 
 
-def _parts(
-    name: str, items: tuple[_Kept, ...], keys: list[int], adapter: TypeAdapter[tuple[_Kept, ...]]
-) -> dict[str, bytes]:
+def _buckets(name: str, items: Iterable[tuple[int, _Kept]]) -> dict[str, tuple[_Kept, ...]]:
     buckets: dict[int, list[_Kept]] = {}
-    for item, key in zip(items, keys, strict=True):
+    for key, item in items:
         buckets.setdefault(key % _BUCKETS, []).append(item)
-    return {f"{name}-{bucket}": adapter.dump_json(tuple(kept)) for bucket, kept in buckets.items()}
+    return {f"{name}-{bucket}": tuple(kept) for bucket, kept in buckets.items()}
 
 
 def _read(name: str, parts: Mapping[str, bytes], adapter: TypeAdapter[tuple[_Kept, ...]]) -> tuple[_Kept, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from schemas.localized import Placement
 from schemas.normalized import Normalized
 from stages.localize_state.forest import Forest, sized
@@ -35,7 +37,8 @@ def grow(forest: Forest, message: Normalized, turn: Incoming, place: Placement) 
         base = forest.renamed(*change, turn.position) if change else forest
         return base.grown(_seen(message, turn, node, place), turn.vector, None, None)
     person = sized(Person(position=turn.position, key=turn.person, name=turn.name[:_NAME], last=node))
-    return forest.grown(_seen(message, turn, node, place), turn.vector, _tip(forest, message, turn, node), person)
+    seen = _seen(message, turn, node, place)
+    return forest.grown(seen, turn.vector, _tip(forest, turn, node, seen.gist), person)
 
 
 def _node(forest: Forest, turn: Incoming, place: Placement) -> Node:
@@ -72,9 +75,8 @@ def _seen(message: Normalized, turn: Incoming, node: Node, place: Placement) -> 
     )
 
 
-def _tip(forest: Forest, message: Normalized, turn: Incoming, node: Node) -> Tip:
+def _tip(forest: Forest, turn: Incoming, node: Node, gist: str) -> Tip:
     before = forest.tip(node.branch)
-    gist = _gist(message)
     return sized(
         Tip(
             **dict(node),
@@ -88,7 +90,7 @@ def _tip(forest: Forest, message: Normalized, turn: Incoming, node: Node) -> Tip
 
 
 def _tokens(tokens: tuple[str, ...], most: int) -> tuple[str, ...]:
-    return tuple(beginning(token, _TOKEN) for token in dict.fromkeys(tokens))[:most]
+    return tuple([beginning(token, _TOKEN) for token in islice(dict.fromkeys(tokens), most)])
 
 
 def _gist(message: Normalized) -> str:

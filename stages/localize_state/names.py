@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from stages.localize_state.nodes import Person
@@ -52,11 +53,18 @@ def directory(people: Iterable[Person]) -> dict[str, int]:
     exact: dict[str, int] = {}
     short: dict[str, int] = {}
     for person in people:
-        folded = person.name.casefold()
+        folded, forms = _forms(person.name)
         exact[folded] = person.key
-        for form in {bare(folded), folded.partition(" ")[0]}:
+        for form in forms:
             short[form] = person.key if short.get(form, person.key) == person.key else -1
     return {form: key for form, key in short.items() if key >= 0} | exact
+
+
+@lru_cache(maxsize=4096)
+def _forms(name: str) -> tuple[str, frozenset[str]]:
+    """Return a name without case, and its short forms. Kept: each turn asks for those of all people of the space."""
+    folded = name.casefold()
+    return folded, frozenset({bare(folded), folded.partition(" ")[0]})
 
 
 def called(text: str, names: Mapping[str, int], speaker: int) -> Called:

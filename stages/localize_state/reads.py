@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from schemas.header import RecordRole, record_id
 from schemas.interval import Interval
@@ -14,12 +15,16 @@ from stages.contract import WINDOW
 from stages.localize_state.incoming import Incoming
 from stages.ports import Filter, Found, History
 from stages.text.similarity import permille
+from stages.text.tokens import content_tokens
 
 _FEW = 8
 """Older turns by each search that compete: an older branch is found by its best turns or not at all."""
 
 _MANY = 256
 """Turns searched for those of an interval: similarity only orders them, the interval chooses."""
+
+_ORDINARY = 1024
+"""Characters of a text whose stems are kept: 2,048 of them are some 5 MB in a chat, 15 MB at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,19 @@ def few(hits: Sequence[Hit]) -> list[Hit]:
 def lies_in(at: datetime, intervals: tuple[Interval, ...]) -> bool:
     """Tell whether a time lies in one of the intervals."""
     return any(interval.start <= at < interval.end for interval in intervals)
+
+
+def content_of(record: RecordRow) -> tuple[str, ...]:
+    """Return the content stems of an older turn; those of ordinary length are kept, since reads find them repeatedly.
+
+    To stem what was found took a seventh of the stage.
+    """
+    return _content(record.text) if len(record.text) <= _ORDINARY else tuple(content_tokens(record.text))
+
+
+@lru_cache(maxsize=2048)
+def _content(text: str) -> tuple[str, ...]:
+    return tuple(content_tokens(text))
 
 
 def _merged(turn: Incoming, near: list[Found], worded: list[Found]) -> list[Hit]:

@@ -11,8 +11,7 @@ from stages.localize_state.anchors import node_of, path_of, path_to
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Node, Sign
-from stages.localize_state.reads import Hit, lies_in
-from stages.text.tokens import content_tokens
+from stages.localize_state.reads import Hit, content_of, lies_in
 
 _WORD = 120
 """Thousandths of a cosine that a shared content word counts for: rare words tell more than a small
@@ -48,7 +47,7 @@ def _of_old(turn: Incoming, hits: Sequence[Hit], intervals: tuple[Interval, ...]
     for hit in hits:
         node = node_of(hit.record)
         if node is not None and (not intervals or lies_in(hit.record.at, intervals)):
-            shared = len({*turn.tokens}.intersection(content_tokens(hit.record.text)))
+            shared = len({*turn.tokens}.intersection(content_of(hit.record)))
             yield Place(node, hit.cosine + _WORD * shared, path_of(hit.record))
 
 

@@ -22,6 +22,8 @@ _CROWD = 3
 
 def is_channel(turn: Incoming, window: Sequence[Seen]) -> bool:
     """Tell whether several people talk here (three or more speakers, two of them human)."""
+    if len({turn.person, *[one.person for one in window]}) < _CROWD:  # most spaces: no need to look closer
+        return False
     voices = {one.person: bool(one.signs & Sign.AGENT) for one in window if not one.signs & Sign.SYSTEM}
     voices[turn.person] = bool(turn.signs & Sign.AGENT)
     humans = sum(not agent for agent in voices.values())

@@ -13,11 +13,10 @@ from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.names import called, directory
 from stages.localize_state.nodes import Node, Seen, person_key
-from stages.localize_state.reads import Hit
+from stages.localize_state.reads import Hit, content_of
 from stages.localize_state.signals import signs
 from stages.localize_state.standings import talk_of
 from stages.localize_state.threads import Thread
-from stages.text.tokens import content_tokens
 
 TAU = 0
 """A candidate must be likelier than a new root. What speaks for a root is itself weighed and taken off each score, so
@@ -99,5 +98,5 @@ def _seen(hit: Hit, names: Mapping[str, int]) -> Seen | None:
         words=len(record.text.split()),
         addressed=whom.addressed,
         named=whom.named,
-        tokens=tuple(content_tokens(record.text)),
+        tokens=content_of(record),
     )

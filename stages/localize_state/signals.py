@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from stages.localize_state.nodes import Sign
 
@@ -95,6 +96,12 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
 def signs(text: str) -> int:
     """Return the signs that the words of ``text`` show."""
     folded = (text if len(text) <= _HEAD_READ + _TAIL_READ else f"{text[:_HEAD_READ]} {text[-_TAIL_READ:]}").casefold()
+    return _signs(folded)
+
+
+@lru_cache(maxsize=4096)
+def _signs(folded: str) -> int:
+    """Return the signs of a folded text of 500 characters at most; kept for the turns that a read finds again."""
     shown = 0
     for sign, pattern in _PATTERNS:
         if pattern.search(folded):

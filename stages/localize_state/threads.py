@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.localize_state.anchors import node_of, path_of
+from schemas.memory import RecordRow
+from stages.localize_state.anchors import path_of, placed
 from stages.localize_state.forest import Forest
 from stages.localize_state.incoming import Incoming
 from stages.localize_state.nodes import Node, Tip, digest
-from stages.localize_state.reads import Hit
+from stages.localize_state.reads import Hit, content_of
 from stages.localize_state.signals import signs
-from stages.text.tokens import content_tokens
 
 _TIPS_LOOKED_AT = 24
 """Tips that compete by themselves; a branch silent for longer comes back through the reads if its words do."""
@@ -55,18 +55,19 @@ def joined(threads: Sequence[Thread], hits: Sequence[Hit], tips: Sequence[Tip]) 
     by_branch = {thread.target.branch: thread for thread in threads}
     known = {tip.branch: tip for tip in tips}
     for hit in hits:
-        node = node_of(hit.record)
-        if node is None:
+        record, detail = hit.record, hit.record.turn
+        if detail is None:
             continue
-        thread = by_branch.get(node.branch)
+        branch = detail.placement.branch
+        thread = by_branch.get(branch)
         if thread is None:
-            tip = known.get(node.branch)
-            thread = _of_tip(tip, len(by_branch)) if tip else _of_hit(hit, node, len(by_branch))
-            by_branch[node.branch] = thread
-        elif thread.path and node.position > thread.target.position:
-            thread.target, thread.path = node, path_of(hit.record)
+            tip = known.get(branch)
+            age = len(by_branch)
+            thread = by_branch[branch] = _of_tip(tip, age) if tip else _of_record(record, placed(record, detail), age)
+        elif thread.path and record.since > thread.target.position:
+            thread.target, thread.path = placed(record, detail), path_of(record)
         thread.cosine = max(thread.cosine, hit.cosine)
-        thread.tokens.update(content_tokens(hit.record.text))
+        thread.tokens.update(content_of(record))
     return list(by_branch.values())
 
 
@@ -74,7 +75,6 @@ def _of_tip(tip: Tip, age: int) -> Thread:
     return Thread(tip, age, set(tip.tokens), tip.signs, tip.session)
 
 
-def _of_hit(hit: Hit, node: Node, age: int) -> Thread:
-    record = hit.record
+def _of_record(record: RecordRow, node: Node, age: int) -> Thread:
     session = digest(record.session) if record.session else 0
     return Thread(node, age, set(), signs(record.text), session, path=path_of(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from schemas.turn import Attachment, Turn
+from schemas.turn import Attachment, Speaker, Turn
 
 _REMOVED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """Controls but for line feed and tab (carriage returns have become line feeds), and lone surrogates."""
@@ -34,14 +34,11 @@ def cleaned_turn(turn: Turn) -> Turn:
 
     A name is one line: texts are shown with it in front, and what follows a line end there would pass for another turn.
     """
-    name = " ".join(clean(turn.speaker.name).split()) if turn.speaker.name is not None else None
-    return turn.model_copy(
-        update={
-            "text": clean(turn.text),
-            "speaker": turn.speaker.model_copy(update={"name": name or None}),
-            "attachments": tuple(_cleaned_attachment(each) for each in turn.attachments),
-        }
-    )
+    text, speaker = clean(turn.text), _cleaned_speaker(turn.speaker)
+    attachments = tuple(_cleaned_attachment(each) for each in turn.attachments)
+    if text == turn.text and speaker is turn.speaker and attachments == turn.attachments:
+        return turn  # as most come; copies take longer than the cleaning
+    return turn.model_copy(update={"text": text, "speaker": speaker, "attachments": attachments})
 
 
 def full_text(turn: Turn) -> str:
@@ -68,10 +65,14 @@ def _visible(char: str) -> bool:
     return not char.isspace() and unicodedata.category(char) not in {"Cf", "Mn"}
 
 
+def _cleaned_speaker(speaker: Speaker) -> Speaker:
+    name = " ".join(clean(speaker.name).split()) or None if speaker.name is not None else None
+    return speaker if name == speaker.name else speaker.model_copy(update={"name": name})
+
+
 def _cleaned_attachment(attachment: Attachment) -> Attachment:
-    if attachment.caption is None:
-        return attachment
-    return attachment.model_copy(update={"caption": clean(attachment.caption) or None})
+    caption = clean(attachment.caption) or None if attachment.caption is not None else None
+    return attachment if caption == attachment.caption else attachment.model_copy(update={"caption": caption})
 
 
 def _divided(text: str) -> str:

@@ -14,12 +14,21 @@ from schemas.normalized import Mention
 from schemas.span import Span
 from stages.normalize.classes import CLASS_OF, NAME, PLACES, PLAYED, SCREEN, SOUND, TITLE, UNSPACED_OF, WORKS, fits
 from stages.normalize.things import Thing
+from stages.text.cued import Cued
+
+
+def _cued(word: str, pattern: str) -> Cued:
+    return Cued(re.compile(pattern, re.IGNORECASE), (word,))
+
 
 _NOUN = "|".join(sorted(CLASS_OF, key=len, reverse=True))
-_PHRASE = re.compile(
-    r"\b(this|that|est[ea]|es[ea]|cet?|cette|diese[rsmn]?|это|эта|эту|этот) (?:(?P<word>\w+) )?"
-    rf"(?P<noun>{_NOUN})\b(?=(?P<after>.{{0,24}}))",
-    re.IGNORECASE | re.DOTALL,
+_PHRASE = Cued(
+    re.compile(
+        r"\b(this|that|est[ea]|es[ea]|cet?|cette|diese[rsmn]?|это|эта|эту|этот) (?:(?P<word>\w+) )?"
+        rf"(?P<noun>{_NOUN})\b(?=(?P<after>.{{0,24}}))",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    ("this ", "that ", "este ", "esta ", "ese ", "esa ", "ce ", "cet ", "cette ", "diese"),
 )
 _NEUTRAL = frozenset({"same", "particular", "whole", "very", "entire", "first"})
 """Words between demonstrative and noun that leave the thing the same; "this amazing book" brings up another."""
@@ -36,17 +45,20 @@ _SHOWS = re.compile(
 """What follows "that show" where it isn't a verb ("studies that show no effect")."""
 
 _CALLED = re.compile(r"[^.!?\n]{0,40}?\b(?:called|titled|named)[:,]? $|['\u2019]s $| is $", re.IGNORECASE)
-_CJK = re.compile(rf"(?:这|那|這|こ|そ|あ)(?P<noun>{'|'.join(sorted(UNSPACED_OF, key=len, reverse=True))})")
-_IT = re.compile(
+_CJK = Cued(
+    re.compile(rf"(?:这|那|這|こ|そ|あ)(?P<noun>{'|'.join(sorted(UNSPACED_OF, key=len, reverse=True))})"),
+    ("这", "那", "這", "こ", "そ", "あ"),
+)
+_IT = _cued(
+    " it",
     r"\b(?P<verb>read|reading|reread|finish|finished|watch|watched|watching|seen|saw|listen to|listened to|listening to"
     r"|hear|heard|play|played|playing|beat|visit|visited|recommend|recommended|enjoy|enjoyed|enjoying|loved|liked|try"
     r"|tried) (?P<it>it)\b(?!['\u2019]| (?:when|if|that|how|is|was|would|will|all|out loud)\b)",
-    re.IGNORECASE,
 )
-_IT_IS = re.compile(
+_IT_IS = _cued(
+    "it",
     r"\b(?P<it>it)(?:['\u2019]s| is| was) (?:(?:really|just|also|such|like|actually) )?(?:an?|the|one of)\b"
     rf"[^.!?\n]{{0,30}}?\b(?P<noun>{_NOUN})s?\b(?! (?:club|store|shop|night|fair))",
-    re.IGNORECASE,
 )
 _FITS_VERB = {
     "read": {"book", "article"},
@@ -68,12 +80,12 @@ _STEMS = (
 )
 """Pattern of a verb's forms: the verb. Those that are not here fit any work."""
 
-_THERE = re.compile(
+_THERE = _cued(
+    " there",
     r"\b(?:been|be|go|going|went|gone|lives?|living|lived|stay|stayed|staying|visit|work|working|worked|eat|ate|eating"
     r"|moved?|moving|arrived?|from|you['\u2019]re|i['\u2019]m|we['\u2019]re|was|were|while|travel(?:l?ed|l?ing)?|trips?)"
     r"(?: back| out| over| down| up)? (?P<there>there)\b"
     r"(?!['\u2019]| (?:is|are|was|were|will|would|has|have|for (?:me|you|him|her|them|us|each))\b)",
-    re.IGNORECASE,
 )
 _NEAR = 240
 """Characters between a name and an "it" or "there" of the same turn: two sentences."""
@@ -91,6 +103,11 @@ class Nearby:
 
     turn_id: str
     things: tuple[Thing, ...]
+
+
+def points(text: str) -> bool:
+    """Tell whether ``text`` has a deictic mention, bound or not; nineteen turns in twenty have none."""
+    return any(pattern.search(text) is not None for pattern in (_PHRASE, _CJK, _IT, _IT_IS, _THERE))
 
 
 def mentions(text: str, own: Nearby, before: Sequence[Nearby], captions_at: int) -> tuple[Mention, ...]:

@@ -119,28 +119,25 @@ def hollow(phrase: str) -> bool:
 
 def _runs(text: str, starts: set[int]) -> list[Name]:
     words = [(match.start(), match.end(), match.group()) for match in _WORD.finditer(text)]
+    capitals = [place for place, word in enumerate(words) if word[2][0].isupper()]
+    inside = {words[place][2] for place in capitals if words[place][0] not in starts}
     found: list[Name] = []
-    place = 0
-    inside: set[str] = {word for start, _, word in words if start not in starts and word[0].isupper()}
-    while place < len(words):
-        last = _run_end(text, words, place)
-        if last is None:
-            place += 1
+    end = 0
+    for place in capitals:
+        if place < end:
             continue
-        run = _bare(words[place : last + 1], starts, inside, text)
+        end = _run_end(text, words, place) + 1
+        run = _bare(words[place:end], starts, inside, text)
         if run is not None:
             found.append(run)
-        place = last + 1
     return found
 
 
 _Words = Sequence[tuple[int, int, str]]
 
 
-def _run_end(text: str, words: _Words, first: int) -> int | None:
-    """Return the index of the last word of the run that begins at ``first``, ``None`` if none does."""
-    if not words[first][2][0].isupper():
-        return None
+def _run_end(text: str, words: _Words, first: int) -> int:
+    """Return the index of the last word of the run that begins with the capitalised word at ``first``."""
     last = first
     joins = 0
     for index in range(first + 1, min(len(words), first + 10)):

@@ -14,26 +14,29 @@ _CACHED = 40
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The sentence in ``[start, end)`` of a text; ``words`` are its content words, case-folded, in order."""
+    """The sentence in ``[start, end)`` of a text.
+
+    ``words`` are its content words, case-folded, in order, ``tokens`` the distinct content tokens of these.
+    """
 
     start: int
     end: int
     words: tuple[str, ...]
-
-    @property
-    def tokens(self) -> set[str]:
-        """The distinct content tokens."""
-        return {token for word in self.words for token in tokens_of(word)}
+    tokens: frozenset[str]
 
 
 def read(text: str) -> tuple[Sentence, ...]:
     """Return the sentences of ``text`` in order."""
-    return tuple(Sentence(start, end, content_words(text[start:end])) for start, end in sentence_bounds(text))
+    return tuple(_sentence(start, end, content_words(text[start:end])) for start, end in sentence_bounds(text))
+
+
+def _sentence(start: int, end: int, found: tuple[str, ...]) -> Sentence:
+    return Sentence(start, end, found, frozenset([token for word in found for token in tokens_of(word)]))
 
 
 def content_words(text: str) -> tuple[str, ...]:
     """Return the words of ``text`` that have content; single Latin letters have none."""
-    return tuple(word for word in words(text) if tokens_of(word) and not (len(word) == 1 and word.isascii()))
+    return tuple([word for word in words(text) if tokens_of(word) and not (len(word) == 1 and word.isascii())])
 
 
 @lru_cache(maxsize=65536)

@@ -14,7 +14,7 @@ from schemas.turn import Speaker, Turn
 from stages.contract import Decision, Emit, Reject, Stage
 from stages.normalize.clean import clean, cleaned_turn, full_text, is_blank
 from stages.normalize.identity import Former, digest, former_of, judge, text_digest
-from stages.normalize.mentions import Nearby, mentions
+from stages.normalize.mentions import Nearby, mentions, points
 from stages.normalize.names import names, without_code
 from stages.normalize.pieces import cut
 from stages.normalize.reading import read
@@ -102,7 +102,7 @@ class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
         scope = shown[:_SCOPE]
         own = things(scope, [name for name in found if name.end <= _SCOPE])
         session = digest(turn.session or "")
-        nearby = state.nearby(header.position, turn.turn_id, session)
+        nearby = state.nearby(header.position, turn.turn_id, session) if points(scope) else ()
         message = Normalized(
             header=header,
             turn=turn,

@@ -62,8 +62,8 @@ class NormalizeState:
 
         The positions ``but`` are passed over.
         """
-        seen = (each for each in self.seen if each.turn == turn and each.position not in but)
-        return max(seen, key=lambda each: each.revision, default=None)
+        seen = [each for each in self.seen.entries if each.turn == turn]
+        return max((each for each in seen if each.position not in but), key=lambda each: each.revision, default=None)
 
     def nearby(self, position: int, turn_id: str, session: str) -> tuple[Nearby, ...]:
         """Return the things of the turns before ``position``, newest last; those of another session aren't near."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from schemas.normalized import Snippet
 from schemas.span import Span
 from stages.normalize.reading import Sentence
-from stages.normalize.suspect import is_suspect
+from stages.normalize.suspect import hints, is_suspect
 
 MOST_STATEMENTS = 24
 """Facts kept of a turn, and attributes: z_t travels with the turn's record; a document's sentences stay in pieces."""
@@ -82,7 +82,8 @@ _ORDER = re.compile(
 
 def is_question(sentence: str) -> bool:
     """Tell whether a sentence asks. A Greek question mark counts, a semicolon inside does not."""
-    return _QUESTION.search(sentence[-8:]) is not None or _ASKING.match(sentence[:_LONGEST]) is not None
+    asks = "?" in sentence and _ASKING.match(sentence[:_LONGEST]) is not None
+    return asks or _QUESTION.search(sentence[-8:]) is not None
 
 
 def statements(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Snippet, ...], tuple[Snippet, ...]]:
@@ -90,12 +91,13 @@ def statements(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Snippet,
 
     A sentence is one or the other; questions, orders and suspect sentences are neither. Each quotes its span.
     """
+    wary = hints(text)
     facts: list[Snippet] = []
     attributes: list[Snippet] = []
     for sentence in sentences:
         if len(facts) >= MOST_STATEMENTS and len(attributes) >= MOST_STATEMENTS:
             break
-        into = {"fact": facts, "attribute": attributes}.get(_kind(text, sentence))
+        into = {"fact": facts, "attribute": attributes}.get(_kind(text, sentence, wary=wary))
         if into is not None and len(into) < MOST_STATEMENTS:
             into.append(snippet(text, sentence.start, sentence.end))
     return tuple(facts), tuple(attributes)
@@ -122,9 +124,9 @@ def snippet(text: str, start: int, end: int) -> Snippet:
     return Snippet(text=text[start:end], span=Span(start=start, end=end))
 
 
-def _kind(text: str, sentence: Sentence) -> str:
+def _kind(text: str, sentence: Sentence, *, wary: bool) -> str:
     said = text[sentence.start : min(sentence.end, sentence.start + _LONGEST)]
-    if is_question(said) or _ORDER.match(said) or is_suspect(said):
+    if is_question(said) or _ORDER.match(said) or (wary and is_suspect(said)):
         return ""
     if _ATTRIBUTE.search(said):
         return "attribute"

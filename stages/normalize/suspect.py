@@ -52,6 +52,14 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 def is_suspect(text: str) -> bool:
     """Tell whether ``text`` holds a phrase that gives the system instructions. Several languages, lightly."""
-    shown = text if text.isascii() else _INVISIBLE.sub("", text).replace("\u2019", "'")
-    lowered = shown.lower()
-    return any(trigger in lowered for trigger in _TRIGGERS) and _SUSPECT.search(shown) is not None
+    return hints(text) and _SUSPECT.search(_shown(text)) is not None
+
+
+def hints(text: str) -> bool:
+    """Tell whether ``text`` may be suspect: where it does not hint, no part of it is."""
+    lowered = _shown(text).lower()
+    return any(trigger in lowered for trigger in _TRIGGERS)
+
+
+def _shown(text: str) -> str:
+    return text if text.isascii() else _INVISIBLE.sub("", text).replace("\u2019", "'")

@@ -48,7 +48,7 @@ def understand(text: str, speaker: str, sentences: Sequence[Sentence], found: Se
 
 def _weights(text: str, sentences: Sequence[Sentence], found: Sequence[Name]) -> Counter[str]:
     """Count the content tokens of ``text``, those of names more, and those of who is addressed less."""
-    counts = Counter(token for sentence in sentences for word in sentence.words for token in tokens_of(word))
+    counts = Counter([token for sentence in sentences for word in sentence.words for token in tokens_of(word)])
     for name in found:
         weight = -1 if is_address(text, name) else _NAME_WEIGHT
         for token in {token for word in content_words(name.text) for token in tokens_of(word)} & counts.keys():
@@ -61,9 +61,11 @@ def _topic(ranked: Sequence[str], sentences: Sequence[Sentence]) -> str:
     open_ = {token for token in ranked[:_TOPIC_WORDS] if token not in SMALL_TALK}
     chosen: list[str] = []
     for word in (word for sentence in sentences for word in sentence.words):
-        hits = open_.intersection(tokens_of(word))
-        chosen.extend([word] if hits and len(tokens_of(word)) == 1 else sorted(hits))
-        open_ -= hits
+        found = tokens_of(word)
+        hits = open_.intersection(found)
+        if hits:
+            chosen.extend([word] if len(found) == 1 else sorted(hits))
+            open_ -= hits
         if not open_:
             break
     return " ".join(word[:_WORD] for word in chosen)

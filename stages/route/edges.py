@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 from schemas.extracted import Extracted, ItemKind
 from schemas.memory import EdgeRow, EdgeType, RecordKind
 from stages.route import strengths
 from stages.route.evidence import Evidence
-from stages.route.ids import person, turn_record_id
-from stages.route.kept import kind_of, of_its_speaker
+from stages.route.ids import item_id, person, turn_record_id
+from stages.route.kept import is_suspect, kind_of, of_its_speaker
 from stages.route.state import Known
 from stages.route.targets import Reader
 from stages.route.topics import Topic
@@ -27,14 +28,14 @@ _FEW = 16
 """Records read of second antecedents: a turn addresses few people, and most turns have one piece."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is asked for repeatedly is kept
 class Weaver:
     """Makes the edges of the turn at ``reader.position``."""
 
     reader: Reader
     extracted: Extracted
 
-    @property
+    @cached_property
     def _own(self) -> str:
         return self._turn(self.reader.position)
 
@@ -68,11 +69,13 @@ class Weaver:
     def _last_attribute(self, owner: str) -> str | None:
         """Return the last attribute known of a person before this turn."""
         who = person(owner)
-        same = self.reader.recent(
-            lambda known, row: known.speaker == who and of_its_speaker(row) and kind_of(row) is ItemKind.ATTRIBUTE
-        )
-        known = self.reader.open(one for one in same if one.position < self.reader.position)
-        return known[-1].id if known else None
+        for known, row in reversed(self.reader.rows):
+            own = known.speaker == who and of_its_speaker(row) and kind_of(row) is ItemKind.ATTRIBUTE
+            if own and not is_suspect(row) and known.position < self.reader.position:
+                name = item_id(self.reader.space, known.position, row.ordinal)
+                if self.reader.is_open(name):
+                    return name
+        return None
 
     def _topic(self, topic: Topic | None) -> Iterator[EdgeRow]:
         if topic is not None:
@@ -81,7 +84,8 @@ class Weaver:
     def _speaker(self, topic: Topic | None) -> Iterator[EdgeRow]:
         """Yield the edges to the same speaker's last turn, and to their last one on this topic."""
         speaker = self.extracted.localized.normalized.turn.speaker.id
-        own = [known for known in self._standing() if known.speaker == person(speaker)]
+        who = person(speaker)
+        own = [known for known in self._standing if known.speaker == who]
         if own:
             yield from self._both(own[-1], EdgeType.SPEAKER_NEXT, EdgeType.SPEAKER_PREVIOUS)
         else:
@@ -101,17 +105,18 @@ class Weaver:
             yield self.reader.edge(self._own, self._turn(last), EdgeType.SPEAKER_PREVIOUS, backward)
 
     def _sequence(self) -> Iterator[EdgeRow]:
-        standing = self._standing()
-        if standing:
-            yield from self._both(standing[-1], EdgeType.NEXT, EdgeType.PREVIOUS)
+        if self._standing:
+            yield from self._both(self._standing[-1], EdgeType.NEXT, EdgeType.PREVIOUS)
 
     @property
     def _revises(self) -> int | None:
         return self.extracted.localized.normalized.revises
 
+    @cached_property
     def _standing(self) -> list[Known]:
-        """Return the recent turns that no revision has replaced, this one's included."""
-        return [known for known in self.reader.state.turns if not known.revised and known.position != self._revises]
+        """The recent turns that no revision has replaced, this one's included."""
+        revises = self._revises
+        return [known for known in self.reader.state.turns if not known.revised and known.position != revises]
 
     def _both(self, earlier: Known, forward: EdgeType, backward: EdgeType) -> Iterator[EdgeRow]:
         same = earlier.branch == self.extracted.localized.placement.branch
@@ -132,7 +137,9 @@ class Weaver:
 
     async def _others(self, turn_ids: Sequence[str]) -> list[str]:
         """Return the records of second antecedents, which are named by turn id."""
-        recent = {known.turn_id: known.position for known in self._standing()}
+        if not turn_ids:
+            return []
+        recent = {known.turn_id: known.position for known in self._standing}
         far = [name for name in turn_ids if short(name) not in recent]
         found = {short(name): position for name, position in (await self._stored(far)).items()}
         positions = [(recent | found).get(short(name)) for name in turn_ids]
@@ -141,6 +148,6 @@ class Weaver:
     async def _stored(self, turn_ids: Sequence[str]) -> dict[str, int]:
         if not turn_ids:
             return {}
-        where = replace(self.reader.where(RecordKind.TURN), turn_ids=frozenset(turn_ids))
+        where = self.reader.where(RecordKind.TURN, turn_ids=frozenset(turn_ids))
         found = await self.reader.matching(where, _FEW)
         return {one.record.provenance[0]: one.record.since for one in reversed(found)}

@@ -53,8 +53,7 @@ class Evidence:
 
 def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> Evidence:
     """Return an item of the present event, said at ``at`` (Unix seconds), as evidence."""
-    evidence = _evidence(item, item_id(space, position, ordinal), position, item.kind, item.key)
-    return replace(evidence, at=at, vector=item.vector, changes=item.changes)
+    return _evidence(item, (item_id(space, position, ordinal), position, at), item.kind, item.key)
 
 
 def of_found(found: Found) -> Evidence | None:
@@ -63,13 +62,14 @@ def of_found(found: Found) -> Evidence | None:
     gone = found.changed is not None or found.until != OPEN
     if record.key is None or gone or record.kind not in _KINDS:
         return None
-    evidence = _evidence(record, record.id, record.since, _KINDS[record.kind], record.key)
-    return replace(evidence, at=int(record.at.timestamp()))
+    return _evidence(record, (record.id, record.since, int(record.at.timestamp())), _KINDS[record.kind], record.key)
 
 
-def _evidence(source: Item | RecordRow, name: str, position: int, kind: ItemKind, key: Key) -> Evidence:
-    """Return what items and their records have in common; when it was said is still to be added."""
+def _evidence(source: Item | RecordRow, where: tuple[str, int, int], kind: ItemKind, key: Key) -> Evidence:
+    """Return an item or its record as evidence; ``where`` is its id, its position and when it was said."""
+    name, position, at = where
     start, end = _seconds(source.interval)
+    fresh = source if isinstance(source, Item) else None
     return Evidence(
         id=name,
         position=position,
@@ -83,7 +83,9 @@ def _evidence(source: Item | RecordRow, name: str, position: int, kind: ItemKind
         attitude=source.attitude,
         start=start,
         end=end,
-        at=0,
+        at=at,
+        vector=fresh.vector if fresh else None,
+        changes=fresh.changes if fresh else False,
         suspect=source.suspect,
     )
 

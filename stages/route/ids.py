@@ -6,6 +6,7 @@ Client ids may be long and a state has 64 KB, so states hold digests; each says 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from functools import lru_cache
 from hashlib import blake2b
 
 from schemas.extracted import ItemKind, Key
@@ -37,8 +38,12 @@ def mark(name: str) -> str:
     return name[:_MARK]
 
 
+@lru_cache(maxsize=1024)
 def person(name: str) -> str:
-    """Return what stands for a participant's id in the rows of turns (8 characters, 48 bits)."""
+    """Return what stands for a participant's id in the rows of turns (8 characters, 48 bits).
+
+    Kept, since it is asked for some five times a turn, mostly for those who speak.
+    """
     return _hashed(short(name), 6)
 
 

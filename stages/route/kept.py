@@ -29,10 +29,11 @@ def rows_of(speaker: str, items: Sequence[tuple[int, Evidence]]) -> tuple[tuple[
     Within ``KEPT_BYTES``, attributes first, rows get what their item is compared by.
     """
     rows = {ordinal: _bare(speaker, ordinal, one) for ordinal, one in items}
-    room = KEPT_BYTES - sum(_size(row) for row in rows.values())
+    sizes = {ordinal: _size(row) for ordinal, row in rows.items()}
+    room = KEPT_BYTES - sum(sizes.values())
     for ordinal, one in sorted(items, key=lambda pair: (pair[1].kind is not ItemKind.ATTRIBUTE, pair[0])):
         full = _full(rows[ordinal], one)
-        more = _size(full) - _size(rows[ordinal])
+        more = _size(full) - sizes[ordinal]
         if more <= room and not one.suspect:
             room -= more
             rows[ordinal] = full

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from schemas.extracted import Extracted
 from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
@@ -123,7 +123,7 @@ def _recent_windows(reader: Reader, position: int) -> list[str]:
 
 async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:
     kinds = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, *ITEM_KINDS)
-    where = replace(reader.where(*kinds), turn_ids=frozenset({turn_id}))
+    where = reader.where(*kinds, turn_ids=frozenset({turn_id}))
     found, limit = await reader.matching(where, _MANY), _MANY
     while len(found) == limit:
         limit *= _MANY

@@ -9,11 +9,12 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from stages.contract import WINDOW
+from stages.encoded import Encoded
 from stages.packed import Packed
 from stages.ring import CHUNK, PlacedModel, Ring, part_start
 from stages.route.chain import Chain, Shown
 from stages.route.ids import mark
-from stages.route.working import Message, Working
+from stages.route.working import Message, Working, queue_bytes
 
 KEPT_BYTES = 400
 """Bytes of a turn's item rows as they are stored (the contract allows 500 a turn in all)."""
@@ -100,6 +101,7 @@ class RouteState:
     working: Working = field(default_factory=Working)
     waiting: tuple[Message, ...] = ()
     chain: Chain = field(default_factory=Chain)
+    encoded_queues: Encoded = field(default_factory=Encoded, repr=False, compare=False)
 
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts: three rings, one part a queue, those that wait, and the chain."""
@@ -109,7 +111,7 @@ class RouteState:
             **self.turns.parts("turns", _CHUNK),
             **self.vectors.parts("vectors"),
             **self.retired.parts("retired", _CHUNK),
-            **self.working.parts(),
+            **self.encoded_queues.parts(self.working.parts(), queue_bytes),
         }
 
     @classmethod
@@ -167,6 +169,8 @@ class RouteState:
 
     def with_retired(self, retired: Retired) -> Self:
         """Return the state that remembers what an event retired."""
+        if not (retired.closed or retired.changed or len(self.retired)):
+            return self
         entries = (retired,) if retired.closed or retired.changed else ()
         return replace(self, retired=self.retired.push(*entries, keep_from=_oldest(retired.position, _CHUNK)))
 

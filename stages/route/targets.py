@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from schemas.memory import EdgeRow, EdgeType, RecordKind
 from schemas.space import Space
@@ -34,7 +35,7 @@ class Due:
     waiting: tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is asked for repeatedly is kept
 class Reader:
     """Reads for one event: memory is seen as of ``position - W``, the state covers what came since."""
 
@@ -48,9 +49,11 @@ class Reader:
         """The last position that memory is read at; below 0 there is nothing to read."""
         return self.position - WINDOW
 
-    def where(self, *kinds: RecordKind) -> Filter:
+    def where(
+        self, *kinds: RecordKind, turn_ids: frozenset[str] | None = None, key_attribute: str | None = None
+    ) -> Filter:
         """Return the filter of the records of these kinds that this event may read."""
-        return Filter(space=self.space, as_of=self.as_of, kinds=frozenset(kinds))
+        return Filter(self.space, self.as_of, frozenset(kinds), turn_ids=turn_ids, key_attribute=key_attribute)
 
     async def matching(self, where: Filter, limit: int) -> list[Found]:
         """Return the newest ``limit`` records that ``where`` selects; none where the space is too young to be read.
@@ -66,14 +69,15 @@ class Reader:
             space=self.space, source=source, target=target, type=kind, strength=strength, since=self.position
         )
 
-    def recent(self, wanted: Callable[[Known, KeptItem], bool], owner: str = "") -> list[Evidence]:
-        """Return the items of the last W events that are ``wanted``, oldest first; no suspect ones."""
-        found = [
-            (known, row)
-            for known in self.state.turns
-            for row in (known.items if known.position > self.as_of else ())
-            if wanted(known, row) and not is_suspect(row)
-        ]
+    @cached_property
+    def rows(self) -> list[tuple[Known, KeptItem]]:
+        """The items of the last W events, oldest first."""
+        as_of = self.as_of
+        return [(known, row) for known in self.state.turns if known.position > as_of for row in known.items]
+
+    def recent(self, wanted: Sequence[tuple[Known, KeptItem]], owner: str = "") -> list[Evidence]:
+        """Return those of ``rows`` that are ``wanted`` as evidence; no suspect ones."""
+        found = [(known, row) for known, row in wanted if not is_suspect(row)]
         vectors = {(one.position, one.ordinal): one.vector for one in self.state.vectors} if found else {}
         return [
             of_row(self.space, known, row, owner, vectors.get((known.position, row.ordinal))) for known, row in found
@@ -86,6 +90,8 @@ class Reader:
         of it and of all that stands on its key; else it waits until memory shows it.
         """
         messages = [*self.state.waiting, *(message for segment in segments for message in segment.messages)]
+        if not messages:
+            return Due([], {}, ())
         stored = await self._shown([message for message in messages if message.position <= self.as_of])
         fresh = [one for segment in segments for one in self._fresh(segment)]
         ready = [one for one in fresh if one.key.attribute]
@@ -101,9 +107,8 @@ class Reader:
     def _fresh(self, segment: Leaving) -> list[Evidence]:
         """Return the items of a segment that memory does not show yet."""
         route = {message.position: message.route for message in segment.messages}
-        return self.recent(
-            lambda known, row: bool(route.get(known.position, 0) >> row.ordinal & 1), segment.participant
-        )
+        left = [(known, row) for known, row in self.rows if route.get(known.position, 0) >> row.ordinal & 1]
+        return self.recent(left, segment.participant)
 
     def _waiting(self, segments: Sequence[Leaving], held: Collection[str]) -> tuple[Message, ...]:
         still = [message for message in self.state.waiting if message.position > self.as_of]
@@ -134,6 +139,8 @@ class Reader:
 
     async def candidates(self, items: Sequence[Evidence]) -> dict[Group, list[Evidence]]:
         """Return the open items on the keys of ``items``, newest first."""
+        if not items:
+            return {}
         found: dict[Group, dict[str, Evidence]] = defaultdict(dict)
         groups: dict[Group, list[Evidence]] = defaultdict(list)
         for item in items:
@@ -142,24 +149,26 @@ class Reader:
             for one in await self._stored(members):
                 if one.about == group:
                     found[group][one.id] = one
-        for one in self.recent(lambda _known, row: row.about in groups):
+        for one in self.recent([(known, row) for known, row in self.rows if row.about in groups]):
             found[one.about][one.id] = one
         return {group: sorted(self.open(ones.values()), key=_newest) for group, ones in found.items()}
 
     async def _stored(self, members: Sequence[Evidence]) -> list[Evidence]:
         if self.as_of < 0:
             return []
-        where = self._filter(members[0])
+        where = self._on_key(members[0])
         vectors = [one.vector for one in members if one.vector is not None]
         runs = await self.history.nearest(where, vectors, NEAREST) if vectors else []
         if len(vectors) < len(members):
             runs = [*runs, await self.history.matching(where, NEAREST)]
         return list(_by_id([found for run in runs for found in run]).values())
 
-    def _filter(self, item: Evidence) -> Filter:
+    def _on_key(self, item: Evidence) -> Filter:
         owner = item.key.owner
-        return replace(
-            self.where(RECORDS[item.kind]),
+        return Filter(
+            self.space,
+            self.as_of,
+            frozenset({RECORDS[item.kind]}),
             owners=frozenset({owner}) if whole(owner) else None,
             key_attribute=item.key.attribute,
             key_subject=item.key.subject,
@@ -167,8 +176,15 @@ class Reader:
 
     def open(self, items: Iterable[Evidence]) -> list[Evidence]:
         """Return the items that no event of the last W has closed or marked as changed."""
-        gone = self.state.closed | self.state.changed
-        return [one for one in items if mark(one.id) not in gone]
+        return [one for one in items if self.is_open(one.id)]
+
+    def is_open(self, name: str) -> bool:
+        """Tell whether no event of the last W has closed the record or marked it as changed."""
+        return mark(name) not in self._gone
+
+    @cached_property
+    def _gone(self) -> frozenset[str]:
+        return self.state.closed | self.state.changed
 
 
 def _enough(item: Evidence, known: Iterable[Evidence]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from schemas.extracted import Extracted, Key
 from schemas.memory import EdgeRow, EdgeType, RecordKind, RecordRow
@@ -56,7 +56,7 @@ async def known_topic(reader: Reader, name: str) -> str | None:
     for known in reversed(reader.state.turns.entries):
         if known.topic == name and not gone(known.topic_record):
             return known.topic_record
-    where = replace(reader.where(RecordKind.TOPIC), key_attribute=f"{_PREFIX}{name}")
+    where = reader.where(RecordKind.TOPIC, key_attribute=f"{_PREFIX}{name}")
     found = await reader.matching(where, _FEW)
     return next((one.record.id for one in found if not gone(one.record.id)), None)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from schemas.extracted import Extracted, Item
 from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordRow
 from schemas.routed import RecordVector
-from stages.route.chain import Chain
+from stages.route.chain import Chain, Shown
 from stages.route.edges import Weaver
 from stages.route.evidence import Evidence, of_item
 from stages.route.ids import digest, person, turn_record_id
@@ -16,7 +16,7 @@ from stages.route.kept import rows_of
 from stages.route.records import item_record, turn_records
 from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
-from stages.route.state import KeptVector, Known, RouteState
+from stages.route.state import KeptItem, KeptVector, Known, RouteState
 from stages.route.strengths import SUPPORT
 from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
@@ -81,7 +81,7 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
         edges=(*edges, *_supported(reader, extracted, withdrawal), *(() if reborn is None else reborn.edges)),
         withdrawn=withdrawal.closed,
         message=_message(reader.position, written),
-        known=_known(extracted, withdrawal, topic).model_copy(update={"items": rows, "windows": windows}),
+        known=_known(extracted, withdrawal, topic, rows, windows),
         vectors_kept=kept,
         chain=chain,
         revises=revises,
@@ -130,7 +130,13 @@ def _message(position: int, written: Sequence[Written]) -> Message:
     )
 
 
-def _known(extracted: Extracted, withdrawal: Withdrawal, topic: Topic | None) -> Known:
+def _known(
+    extracted: Extracted,
+    withdrawal: Withdrawal,
+    topic: Topic | None,
+    rows: tuple[KeptItem, ...],
+    windows: tuple[Shown, ...],
+) -> Known:
     normalized = extracted.localized.normalized
     return Known(
         position=extracted.header.position,
@@ -139,6 +145,8 @@ def _known(extracted: Extracted, withdrawal: Withdrawal, topic: Topic | None) ->
         branch=extracted.localized.placement.branch,
         at=int(normalized.turn.at.timestamp()),
         pieces=len(normalized.pieces),
+        items=rows,
+        windows=windows,
         topic=topic.name if topic is not None else "",
         topic_record=topic.record if topic is not None else "",
         kept=tuple((name, text) for text, name in withdrawal.kept.items()),

@@ -52,6 +52,11 @@ class Queue(Packed):
     messages: tuple[Message, ...] = ()
 
 
+def queue_bytes(part: tuple[Queue, ...]) -> bytes:
+    """Return a part of working memory as it is stored."""
+    return part[0].model_dump_json().encode()
+
+
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """A segment that leaves working memory together."""
@@ -66,9 +71,9 @@ class Working:
 
     queues: tuple[Queue, ...] = ()
 
-    def parts(self) -> dict[str, bytes]:
-        """Return one part a queue."""
-        return {f"{_PART}{queue.slot}": queue.model_dump_json().encode() for queue in self.queues}
+    def parts(self) -> dict[str, tuple[Queue]]:
+        """Return one part a queue, to be encoded by ``queue_bytes``."""
+        return {f"{_PART}{queue.slot}": (queue,) for queue in self.queues}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:

@@ -28,7 +28,8 @@ def dots(one: bytes, many: Sequence[bytes]) -> list[int]:
     if not many:
         return []
     matrix: NDArray[np.int32] = _int32(b"".join(many)).reshape(len(many), len(one))
-    return [int(value) for value in matrix @ _int32(one)]
+    products: list[int] = (matrix @ _int32(one)).tolist()
+    return products
 
 
 def permille(product: int) -> int:
