@@ -13,21 +13,19 @@ Both count in turns, and in bytes of what clients chose, which may be 256 charac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from schemas.header import RecordRole, record_id
 from schemas.space import Space
 from schemas.turn import Turn
+from stages.stored import size
 
 TURNS = 32
 """Turns at most; with ids and names of 256 ASCII characters all of them fit."""
 
 _BYTES = 38_000
 """Bytes of ids, names and sessions together: the texts of the turns take some 22 KB beside them."""
-
-_JSON = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one a call, which takes longer than the rest
 
 _PREDECESSORS = 2
 """Turns before a revised one that its windows need: the window of the one before shows the one before that."""
@@ -76,14 +74,11 @@ def window_id(space: Space, event: int, ordinal: int) -> str:
 
 def weight(turn: Turn) -> int:
     """Return the bytes of a turn's id, speaker and session as they are stored."""
-    chosen = (turn.turn_id, turn.speaker.id, turn.speaker.name or "", turn.session or "")
-    return len(_JSON.encode(chosen).encode())
+    return size((turn.turn_id, turn.speaker.id, turn.speaker.name or "", turn.session or ""))
 
 
 def lasting(weights: Sequence[int]) -> int:
     """Return how many of the newest turns stay, given their weights in order."""
-    if sum(weights[-TURNS:]) <= _BYTES:
-        return min(len(weights), TURNS)
     total = 0
     for count, one in enumerate(reversed(weights[-TURNS:])):
         total += one
