@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from infra.errors import MissingError, UsageError
+from infra.kafka.producer import begun
 from infra.remote.layout import Layout
 from schemas.space import Space
 from stages.contract import Unavailable
@@ -66,21 +67,10 @@ class Publisher:
 
     async def _connected(self) -> AIOKafkaProducer:
         if self._producer is None:
-            producer = AIOKafkaProducer(
-                bootstrap_servers=self.layout.bootstrap,
-                client_id="anabranch-publisher",
-                enable_idempotence=True,
-                linger_ms=0,  # each publication is awaited; what is sent meanwhile goes together
-                max_request_size=_LARGEST,
-                max_batch_size=256 * 1024,
-            )
             try:
-                await producer.start()
-            except KafkaError as error:
-                await producer.stop()
-                msg = f"no Kafka answers at {self.layout.bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
-                raise MissingError(msg) from error
-            self._producer = producer
+                self._producer = await begun(self.layout.bootstrap, "anabranch-publisher", _LARGEST)
+            except Unavailable as error:
+                raise MissingError(str(error)) from error
         return self._producer
 
 

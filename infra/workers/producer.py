@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
 
-from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from infra.errors import MissingError
+from infra.kafka.producer import begun
 from stages.contract import Unavailable
 from streams.kafka.producing import Producing
 
@@ -26,33 +26,13 @@ async def producing(bootstrap: str, client: str, topics: Iterable[str]) -> Async
         MissingError: if the broker does not answer, or a topic is not there; it says which and what to do.
     """
     partitions: dict[str, int] = {}
-    sending = Producing(partial(_begun, bootstrap, client), partitions)
+    sending = Producing(partial(begun, bootstrap, client, _LARGEST), partitions)
     try:
         for topic in topics:
             partitions[topic] = await _partitions(sending, topic)
         yield sending
     finally:
         await sending.close()
-
-
-async def _begun(bootstrap: str, client: str) -> AIOKafkaProducer:
-    producer = AIOKafkaProducer(
-        bootstrap_servers=bootstrap,
-        client_id=client,
-        enable_idempotence=True,
-        linger_ms=0,  # it would hold each partition's records for themselves: ``Producing`` lets all leave together
-        max_request_size=_LARGEST,
-        max_batch_size=256 * 1024,
-    )
-    try:
-        await producer.start()
-    except BaseException as error:
-        await producer.stop()
-        if not isinstance(error, KafkaError):
-            raise
-        msg = f"no Kafka answers at {bootstrap} ({error!r}); start one, or see ANABRANCH_KAFKA"
-        raise Unavailable(msg) from error
-    return producer
 
 
 async def _partitions(sending: Producing, topic: str) -> int:

@@ -92,7 +92,9 @@ class Faults:
 
     async def kill(self) -> None:
         """End a worker with ``kill -9``."""
-        stage, number = self._one()
+        self._kill(*self._one())
+
+    def _kill(self, stage: str, number: int) -> None:
         self.told(f"kill -9 {stage} {number}")
         self.plant.kill(stage, number)
         self.recovery.begun("kill", stage)
@@ -153,11 +155,7 @@ class Faults:
         """Kill another worker of the stage, or any."""
         others = [key for key in sorted(self.plant.workers) if key != (stage, number)]
         same = [key for key in others if key[0] == stage]
-        other = self._chance.choice(same or others)
-        self.told(f"kill -9 {other[0]} {other[1]}")
-        self.plant.kill(*other)
-        self.recovery.begun("kill", other[0])
-        self.plant.start(*other)
+        self._kill(*self._chance.choice(same or others))
 
     async def broker(self) -> None:
         """Kill the broker and start it again on its data."""
