@@ -1,32 +1,39 @@
-"""``bench ingest``: the whole chain against the bare encoder on the same texts, in one run."""
+"""``bench ingest``: the whole chain against the bare encoder on the same texts, in one run.
+
+The conversations of a set are told side by side, as an import of the set works on them.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
+from statistics import median
 
 from rich.console import Console
 
-from infra.bench.filled import filled, warmed
+from infra.bench.filled import scratch, warmed
 from infra.bench.report import provenance, table
-from infra.importers import Format, Imported, read
-from infra.models import SentenceTransformerEmbedder
+from infra.importers import Format, Imported, publish, read
+from infra.memory_api import Memory
+from infra.models import Made, SentenceTransformerEmbedder
 from infra.settings import Settings
+from schemas.space import Space
 from stages.ports import Embedder
 
-ROUNDS = 2
-"""Chain and bare encoder take turns, so that a machine that slows down slows both."""
+SLICE = 250
+"""Turns that chain and bare encoder take one after the other, so that a machine that changes its speed changes both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """An embedder that notes each distinct text it was given."""
+    """An embedder that notes each text it was not given before."""
 
     inner: Embedder
-    texts: dict[str, None] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
+    _new: list[str] = field(default_factory=list)
 
     @property
     def model(self) -> str:
@@ -40,51 +47,83 @@ class Recording:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Note the texts and pass them on."""
-        self.texts.update(dict.fromkeys(texts))
+        self._new.extend(text for text in dict.fromkeys(texts) if text not in self._seen)
+        self._seen.update(texts)
         return await self.inner.embed(texts)
 
     async def embed_query(self, text: str) -> bytes:
         """Pass a query on."""
         return await self.inner.embed_query(text)
 
+    def take(self) -> list[str]:
+        """Return the texts that are new since this was called last."""
+        taken = self._new.copy()
+        self._new.clear()
+        return taken
+
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """Seconds over ``texts`` distinct texts: of the chain, of our encoder alone, and of its model in free batches."""
+class Slice:
+    """Seconds over ``texts`` new texts: of the chain, of our encoder alone, of its model in free batches."""
 
+    turns: int
+    texts: int
     chain: float
     bare: float
     free: float
-    texts: int
 
 
 async def run_ingest(settings: Settings, path: Path, kind: Format, limit: int | None, console: Console) -> None:
     """Measure ingest of up to ``limit`` turns and print its speed as a ratio of the bare encoder's."""
-    events = list(islice(read(path, kind), limit))
-    rounds = [await _round(settings, path, events, console) for _ in range(ROUNDS)]
-    rows = [_row(number, len(events), each) for number, each in enumerate(rounds, start=1)]
-    columns = ["round", "distinct texts", "turns/s", "chain texts/s", "bare texts/s", "free texts/s", "ratio"]
-    table(console, f"Ingest of {len(events)} turns against the bare encoder, same threads, both warm", columns, rows)
-    chain = sum(each.chain for each in rounds)
-    console.print(f"ratio={sum(each.bare for each in rounds) / chain:.3f} (to free batches of the model, which are not")
-    console.print(f"bit-stable: {sum(each.free for each in rounds) / chain:.3f})")
+    recording, bare = Recording(await warmed(settings)), await warmed(settings)
+    slices = []
+    async with scratch(settings, recording) as (memory, _):
+        events = islice(_side_by_side(read(path, kind)), limit)
+        while part := list(islice(events, SLICE)):
+            slices.append(await _slice(memory, part, recording, bare))
+            console.print(f"{sum(each.turns for each in slices)} turns, ratio so far {_ratio(slices):.3f}")
+        provenance(console, path, recording.model, memory.sums())
+    _print(slices, console)
 
 
-def _row(number: int, turns: int, each: Round) -> list[str]:
-    speeds = [turns / each.chain, each.texts / each.chain, each.texts / each.bare, each.texts / each.free]
-    return [str(number), str(each.texts), *(f"{speed:.1f}" for speed in speeds), f"{each.bare / each.chain:.2f}"]
+def _side_by_side(events: Iterable[Imported]) -> Iterator[Imported]:
+    """Return one event of each space after the other, each space's in order."""
+    spaces: dict[Space, list[Imported]] = {}
+    for event in events:
+        spaces.setdefault(event.space_key, []).append(event)
+    rounds = zip_longest(*spaces.values())
+    return (event for each in rounds for event in each if event is not None)
 
 
-async def _round(settings: Settings, path: Path, events: Iterable[Imported], console: Console) -> Round:
-    recording = Recording(await warmed(settings))
+def _print(slices: Sequence[Slice], console: Console) -> None:
+    columns = ["slice", "turns", "distinct texts", "turns/s", "chain texts/s", "bare texts/s", "free texts/s", "ratio"]
+    rows = [_row(number, each) for number, each in enumerate(slices, start=1)]
+    turns = sum(each.turns for each in slices)
+    table(console, f"Ingest of {turns} turns against the bare encoder, same threads, both warm", columns, rows)
+    middle = median(each.bare / each.chain for each in slices)
+    free = sum(each.free for each in slices) / sum(each.chain for each in slices)
+    console.print(f"ratio={_ratio(slices):.3f} over all, {middle:.3f} in the median slice")
+    console.print(f"(to free batches of the model, which are not bit-stable: {free:.3f})")
+
+
+def _ratio(slices: Sequence[Slice]) -> float:
+    return sum(each.bare for each in slices) / sum(each.chain for each in slices)
+
+
+def _row(number: int, each: Slice) -> list[str]:
+    speeds = [each.turns / each.chain, each.texts / each.chain, each.texts / each.bare, each.texts / each.free]
+    counts = [str(number), str(each.turns), str(each.texts)]
+    return [*counts, *(f"{speed:.1f}" for speed in speeds), f"{each.bare / each.chain:.2f}"]
+
+
+async def _slice(memory: Memory, events: Sequence[Imported], recording: Recording, bare: Made) -> Slice:
     began = time.perf_counter()  # noqa: TID251 - a benchmark measures
-    async with filled(settings, events, console, recording) as (_, sums):
-        chain = time.perf_counter() - began  # noqa: TID251
-        provenance(console, path, recording.model, sums)
-    texts = list(recording.texts)
-    bare = await warmed(settings)
+    await publish(memory, events)
+    await memory.run()
+    chain = time.perf_counter() - began  # noqa: TID251
+    texts = recording.take()
     began = time.perf_counter()  # noqa: TID251
     await bare.embed(texts)
     bare_took = time.perf_counter() - began  # noqa: TID251
     free_took = bare.free_batches(texts) if isinstance(bare, SentenceTransformerEmbedder) else bare_took
-    return Round(chain, bare_took, free_took, len(texts))
+    return Slice(len(events), len(texts), chain, bare_took, free_took)

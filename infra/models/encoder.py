@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from threading import Lock
 from time import perf_counter  # noqa: TID251 - see free_batches
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,13 +25,16 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-_ROWS: Final = ((16, 16), (64, 8))
-_LONG_ROWS: Final = 4
+_ROWS: Final = ((16, 16), (32, 8), (64, 4))
+_LONG_ROWS: Final = 2
 """Rows of a bulk call by padded length, up to so many tokens: fixed, so that a vector is a function of its text alone.
 
-On two cores 8 rows cost as little a row as 16 from 32 tokens on (6.3 ms either way), and 4 hardly more from 80 on
-(18.5 ms, not 17.3), while a part-filled call of 16 long rows wastes up to 0.8 s: 23 % of the encoder's time in a chat.
+More rows would hardly cost less a row (on one core 8, 13 and 16 ms for 32, 48 and 64 tokens with twice as many too;
+past these 2 rows cost a tenth more than 4), and the rows that a part-filled call lacks are time lost: where one space
+is all there is to do, a quarter of it.
 """
+_CALLS: Final = 8
+"""Calls at once at most: past these the threads of Python would stand in each other's way, so each call gets cores."""
 _GRAIN: Final = 16
 _LENGTH: Final = 127.0
 _DOCUMENT_PROMPTS: Final = ("document", "passage", "corpus")  # in the order in which sentence-transformers looks
@@ -51,7 +56,12 @@ def rows_of(bucket: int) -> int:
 
 
 class Encoder:
-    """A loaded model. Not safe between threads: one worker owns it."""
+    """A loaded model, which ``calls`` threads may use at once.
+
+    On a CPU a call has one core as long as there are few cores: two calls on a core each take three quarters of the
+    time of one after the other on two cores, and none waits inside for a core that something else has. On another
+    device there is one call at a time.
+    """
 
     def __init__(self, where: Location, device: str | None, threads: int | None) -> None:
         import torch  # noqa: PLC0415 - seconds to import; only who encodes pays them
@@ -59,8 +69,7 @@ class Encoder:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would blur our own bar
-        if threads is not None:
-            torch.set_num_threads(threads)
+        self._threads = threads or _cores()
         chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             self._model: SentenceTransformer = SentenceTransformer(
@@ -72,6 +81,9 @@ class Encoder:
             ) from error
         self._model.eval()
         self._torch = torch
+        self._tokens = Lock()
+        self.calls = min(self._threads, _CALLS) if self._model.device.type == "cpu" else 1
+        torch.set_num_threads(self._threads // self.calls)  # what threads that begin from here on have
         self._prompt = _prompt(self._model, _DOCUMENT_PROMPTS)
         self._query_prompt = _prompt(self._model, ("query",))
         self.dimension: int = len(self.query(""))
@@ -99,13 +111,18 @@ class Encoder:
 
     def free_batches(self, texts: Sequence[str]) -> float:
         """Return the seconds that the model takes for ``texts`` in batches of 32 that it sorts and pads itself."""
-        began = perf_counter()
-        self._model.encode(list(texts), batch_size=32, show_progress_bar=False)
-        return perf_counter() - began
+        self._torch.set_num_threads(self._threads)
+        try:
+            began = perf_counter()
+            self._model.encode(list(texts), batch_size=32, show_progress_bar=False)
+            return perf_counter() - began
+        finally:
+            self._torch.set_num_threads(self._threads // self.calls)
 
     def _features(self, texts: Sequence[str], prompt: str | None, task: str) -> Features:
         clean = [text.encode("utf-8", "replace").decode() for text in texts]  # tokenizers refuse lone surrogates
-        features: Features = self._model.preprocess(clean, prompt=prompt, task=task)
+        with self._tokens:  # a tokenizer is changed by each call (truncation, padding), and refuses a second one
+            features: Features = self._model.preprocess(clean, prompt=prompt, task=task)
         return features
 
     def _row(self, features: Features, index: int) -> Prepared:
@@ -145,6 +162,14 @@ class Encoder:
             raise Unavailable(msg) from error
         dense: NDArray[np.float64] = out.detach().to("cpu", self._torch.float64).numpy()
         return [quantize(row) for row in dense[:, : self._model.truncate_dim]]
+
+
+@cache
+def _cores() -> int:
+    """Return torch's choice of threads as it was before an encoder of this process changed it."""
+    import torch  # noqa: PLC0415
+
+    return torch.get_num_threads()
 
 
 def quantize(vector: NDArray[np.float64]) -> bytes:

@@ -1,4 +1,4 @@
-"""The ``Embedder`` port on a sentence-transformers model; concurrent calls are merged by one worker thread."""
+"""The ``Embedder`` port on a sentence-transformers model; concurrent calls are merged by one pool of threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from infra.models.encoder import Encoder
 from infra.models.location import locate
-from infra.models.worker import EncoderWorker
+from infra.models.pool import EncoderPool
 
 _CACHE: Final = 64 * 1024 * 1024
 """About 75,000 turns of 200 characters: more than all lanes keep in flight, so a text is encoded once in practice."""
@@ -18,7 +18,7 @@ class SentenceTransformerEmbedder:
     """Bit-stable int8 vectors of a model given by folder or name. The model loads at the first text.
 
     ``device`` defaults to CUDA where there is one, else the CPU; ``threads`` to torch's choice. Vectors are stable
-    bit for bit on one machine with the same device and number of threads.
+    bit for bit on one machine with the same device; past eight threads also with the same number of them.
 
     Raises:
         ModelMissing: if the model is not here and cannot be fetched.
@@ -30,7 +30,7 @@ class SentenceTransformerEmbedder:
         where = locate(name)
         self._model = f"{where.name}@{where.revision}"
         self._dimension = where.dimension
-        self._worker = EncoderWorker(lambda: Encoder(where, device, threads), cache_bytes)
+        self._pool = EncoderPool(lambda: Encoder(where, device, threads), cache_bytes)
 
     @property
     def model(self) -> str:
@@ -41,7 +41,7 @@ class SentenceTransformerEmbedder:
     def dimension(self) -> int:
         """Bytes of a vector; loads the model where its configuration does not say."""
         if self._dimension is None:
-            self._dimension = len(self._worker.submit_query("").result())
+            self._dimension = len(self._pool.submit_query("").result())
         return self._dimension
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -53,7 +53,7 @@ class SentenceTransformerEmbedder:
         """
         if not texts:
             return []
-        return await asyncio.wrap_future(self._worker.submit(tuple(texts)))
+        return await asyncio.wrap_future(self._pool.submit(tuple(texts)))
 
     async def embed_query(self, text: str) -> bytes:
         """Return the vector of one text ahead of all bulk work, behind at most one running call.
@@ -61,12 +61,12 @@ class SentenceTransformerEmbedder:
         It may differ from the one of ``embed`` in a few components by one (another shape), and by the model's prompt
         for queries where it has one.
         """
-        return await asyncio.wrap_future(self._worker.submit_query(text))
+        return await asyncio.wrap_future(self._pool.submit_query(text))
 
     def free_batches(self, texts: Sequence[str]) -> float:
         """Return the seconds that the model takes for these texts by its own batching (a yardstick: not bit-stable)."""
-        return self._worker.timed(texts)
+        return self._pool.timed(texts)
 
     def close(self) -> None:
-        """Stop the worker after its running call; who still waits gets ``Unavailable``."""
-        self._worker.close()
+        """Stop after the running calls; who still waits gets ``Unavailable``."""
+        self._pool.close()

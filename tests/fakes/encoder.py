@@ -10,23 +10,28 @@ from infra.models.encoder import Prepared
 
 
 class FakeEncoder:
-    """Vectors are digests. A text that contains ``odd`` can't be encoded; ``gate`` holds calls up while it is clear."""
+    """Vectors are digests. A text that contains ``odd`` can't be encoded; ``gate`` holds calls up while it is clear,
+    ``tokenizer`` what comes before them."""
 
     dimension = 16
 
-    def __init__(self) -> None:
-        self.calls: list[list[str]] = []
+    def __init__(self, calls: int = 1) -> None:
+        self.calls = calls
+        self.seen: list[list[str]] = []
         self.gate = threading.Event()
         self.gate.set()
-        self.entered = threading.Event()
+        self.entered = threading.Semaphore(0)
+        self.tokenizer = threading.Event()
+        self.tokenizer.set()
 
     def prepare(self, texts: Sequence[str]) -> list[Prepared]:
+        assert self.tokenizer.wait(30)
         return [Prepared({"text": text}, 16 * (1 + len(text) // 16)) for text in texts]
 
     def encode(self, rows: Sequence[Prepared]) -> list[bytes]:
         texts = [row.features["text"] for row in rows]
-        self.calls.append(texts)
-        self.entered.set()
+        self.seen.append(texts)
+        self.entered.release()
         assert self.gate.wait(30)
         if any("odd" in text for text in texts):
             msg = "odd text"
@@ -34,7 +39,7 @@ class FakeEncoder:
         return [self.vector(text) for text in texts]
 
     def query(self, text: str) -> bytes:
-        self.calls.append([f"query: {text}"])
+        self.seen.append([f"query: {text}"])
         return self.vector(text)
 
     @staticmethod

@@ -1,6 +1,6 @@
 """Invariant 4, for the encoder: a vector is a function of its text alone, whatever is encoded with it.
 
-The encoder and its worker are the real ones; the model is a small one whose vectors turn with the shape of the call, as
+The encoder and its pool are the real ones; the model is a small one whose vectors turn with the shape of the call, as
 the last bits of a real one's do on some machines and with some texts only.
 """
 
@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from infra.models.encoder import Encoder
-from infra.models.worker import EncoderWorker
+from infra.models.pool import EncoderPool
 from tests.fakes.company import SmallEncoder
 from tests.fakes.mutations import Mutation, each
 
@@ -23,15 +23,15 @@ COMPANIES = (TEXTS, TEXTS[::-1], TEXTS[::3], TEXTS[:1], TEXTS[1:3], [*TEXTS[7:],
 
 def check() -> None:
     """Alone, in a crowd, in another order: each text has one vector."""
-    worker = EncoderWorker(SmallEncoder, cache_bytes=1)
+    pool = EncoderPool(SmallEncoder, cache_bytes=1)
     try:
-        alone = {text: worker.submit([text]).result(30)[0] for text in TEXTS}
+        alone = {text: pool.submit([text]).result(30)[0] for text in TEXTS}
         assert len(set(alone.values())) == len(TEXTS), "texts share vectors"
         for company in COMPANIES:
-            together = worker.submit(company).result(30)
+            together = pool.submit(company).result(30)
             assert together == [alone[text] for text in company], "a vector changes with its company"
     finally:
-        worker.close()
+        pool.close()
 
 
 def free_rows(patch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from infra.models import SentenceTransformerEmbedder
-from infra.models.encoder import quantize
 
 pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
+
+from infra.models.encoder import quantize
+from tests.fakes.company import SmallEncoder
 
 WORDS = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] the sea wall dog floor kitchen is old blue we walked query text : passage".split()
@@ -102,3 +105,22 @@ def test_a_saved_setting_is_another_revision(tmp_path: Path) -> None:
     file = folder / "config_sentence_transformers.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"prompts": {"query": "q: "}}))
     assert SentenceTransformerEmbedder(str(folder)).model != before
+
+
+def test_a_second_encoder_of_a_process_has_as_many_threads_as_the_first(tmp_path: Path) -> None:
+    """Each call has one thread of torch; what torch would choose is looked up before the first encoder says so."""
+    from infra.models.encoder import Encoder  # noqa: PLC0415
+    from infra.models.location import locate  # noqa: PLC0415
+
+    where = locate(str(save(tmp_path, "mean")))
+    first, second, own = Encoder(where, "cpu", None), Encoder(where, "cpu", None), Encoder(where, "cpu", 3)
+    assert first.calls == second.calls
+    assert own.calls == 3
+
+
+def test_one_thread_tokenizes_at_a_time() -> None:
+    """A tokenizer may be changed by each call; one that is refuses a second call meanwhile."""
+    encoder = SmallEncoder()
+    with ThreadPoolExecutor(4) as pool:
+        both = pool.map(lambda _: (encoder.query("who?"), len(encoder.prepare(TEXTS))), range(200))
+        assert set(both) == {(encoder.query("who?"), len(TEXTS))}

@@ -1,12 +1,14 @@
-"""The one thread that owns an encoder: merges concurrent calls, queries first."""
+"""The threads that share an encoder: they merge concurrent calls, queries first."""
 
 from __future__ import annotations
 
 import atexit
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Final
 
 from infra.models.encoder import Encoder
@@ -19,10 +21,22 @@ _TOKENIZE: Final = 64
 """Texts tokenized at a time, about 10 ms, so that a query does not wait long behind them."""
 _LEAVE: Final = 20
 """Seconds to wait for a running call, or for a load that is under way, when closing."""
+_SWITCH_S: Final = 0.0002
+"""Seconds until a busy thread hands the interpreter over; Python's own choice is 0.005.
+
+A call of the encoder asks for the interpreter some hundred times, so beside one busy thread it takes five times as long
+with Python's choice, and one and a half times with this one. The busy thread loses a tenth.
+"""
+
+Step = Callable[[Encoder], None]
 
 
-class EncoderWorker:
-    """Takes texts from any thread and gives futures. The encoder is loaded by its own thread at the first text."""
+class EncoderPool:
+    """Takes texts from any thread and gives futures.
+
+    A thread of its own loads the encoder at the first text; then ``Encoder.calls`` threads share it. So the interpreter
+    is free while they compute, and no core waits for another inside a call.
+    """
 
     def __init__(self, load: Callable[[], Encoder], cache_bytes: int) -> None:
         self._load = load
@@ -33,7 +47,8 @@ class EncoderWorker:
         self._queries: deque[tuple[str, Future[bytes]]] = deque()
         self._flying: dict[str, Job] = {}
         self._buckets = Buckets()
-        self._thread: threading.Thread | None = None
+        self._tokenizing = False
+        self._threads: list[threading.Thread] = []
         self._closed = False
         self.asked = 0
         self.encoded = 0
@@ -50,7 +65,7 @@ class EncoderWorker:
                     call.give(text, cached)
                 else:
                     self._join(text, call)
-            self._changed.notify()
+            self._changed.notify_all()
         call.settle()
         return call.future
 
@@ -63,33 +78,37 @@ class EncoderWorker:
             cached = self._query_cache.get(text)
             if cached is None:
                 self._queries.append((text, future))
-                self._changed.notify()
+                self._changed.notify_all()
         if cached is not None:
             future.set_result(cached)
         return future
 
     def close(self) -> None:
-        """Stop after the running call; who still waits gets ``Unavailable``."""
+        """Stop after the running calls; who still waits gets ``Unavailable``."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        if self._thread is not None:
-            self._thread.join(_LEAVE)
+            self._changed.notify_all()
+        for thread in list(self._threads):
+            thread.join(_LEAVE)
         atexit.unregister(self.close)
         self._fail_all(Unavailable("the encoder was closed"))
 
     def timed(self, texts: Sequence[str]) -> float:
-        """Return the seconds that the loaded model takes for texts in free batches. Nothing else may be asked then."""
+        """Return the seconds that the model takes for texts in free batches. Nothing else may be asked then."""
         return self._loaded().free_batches(texts)
 
     def _start(self) -> None:
         if self._closed:
             msg = "the encoder was closed"
             raise Unavailable(msg)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="anabranch-encoder", daemon=True)
-            self._thread.start()
+        if not self._threads:
+            sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
+            self._begin(self._lead)
             atexit.register(self.close)  # a thread that the interpreter cuts off inside torch may crash it
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        self._threads.append(threading.Thread(target=work, name="anabranch-encoder", daemon=True))
+        self._threads[-1].start()
 
     def _join(self, text: str, call: Call) -> None:
         job = self._flying.get(text)
@@ -98,19 +117,23 @@ class EncoderWorker:
             self._arrived.append(job)
         job.calls.append(call)
 
-    def _work(self) -> None:
-        while self._wait():
+    def _lead(self) -> None:
+        """Load the encoder, at the next text again if that fails; then let others work beside this thread."""
+        while self._awaited():
             try:
                 encoder = self._loaded()
             except Exception as error:  # noqa: BLE001 - whatever it is, the callers have to hear of it
                 self._fail_all(error)
-            else:
-                self._step(encoder)
+                continue
+            with self._changed:
+                for _ in range(0 if self._closed else encoder.calls - 1):
+                    self._begin(partial(self._work, encoder))
+            self._work(encoder)
 
-    def _wait(self) -> bool:
+    def _awaited(self) -> bool:
         """Sleep until there is something to do; tell whether to go on."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._queries or self._arrived or self._buckets)
+            self._changed.wait_for(lambda: self._closed or self._queries or self._arrived)
             return not self._closed
 
     def _loaded(self) -> Encoder:
@@ -118,24 +141,40 @@ class EncoderWorker:
             self._encoder = self._load()
         return self._encoder
 
-    def _step(self, encoder: Encoder) -> None:
-        """Do the one thing that is due: a query, a full bucket, newcomers, else a part-filled bucket."""
-        with self._changed:
-            query = self._queries.popleft() if self._queries else None
-        if query is not None:
-            self._answer(encoder, *query)
-        elif urgent := self._buckets.take_urgent():
-            self._attempt(urgent, lambda jobs: self._encode(encoder, jobs))
-        elif fresh := self._newcomers():
-            self._attempt(fresh, lambda jobs: self._tokenize(encoder, jobs))
-        else:
-            self._attempt(self._buckets.take_any(), lambda jobs: self._encode(encoder, jobs))
+    def _work(self, encoder: Encoder) -> None:
+        while (step := self._next()) is not None:
+            step(encoder)
 
-    def _newcomers(self) -> list[Job]:
+    def _next(self) -> Step | None:
+        """Sleep until there is something to do, and return it; none when closed."""
         with self._changed:
-            return [self._arrived.popleft() for _ in range(min(_TOKENIZE, len(self._arrived)))]
+            while not self._closed:
+                step = self._due()
+                if step is not None:
+                    return step
+                self._changed.wait()
+        return None
 
-    def _answer(self, encoder: Encoder, text: str, future: Future[bytes]) -> None:
+    def _due(self) -> Step | None:
+        """Return the one thing that is due: a query, a full bucket, newcomers, else a part-filled bucket.
+
+        One thread tokenizes at a time, and no part-filled bucket goes while it may still be filled.
+        """
+        if self._queries:
+            return partial(self._answer, self._queries.popleft())
+        if urgent := self._buckets.take_urgent():
+            return partial(self._attempt, urgent, self._encode)
+        if self._tokenizing:
+            return None
+        if self._arrived:
+            self._tokenizing = True
+            return partial(self._receive, [self._arrived.popleft() for _ in range(min(_TOKENIZE, len(self._arrived)))])
+        if self._buckets:
+            return partial(self._attempt, self._buckets.take_any(), self._encode)
+        return None
+
+    def _answer(self, asked: tuple[str, Future[bytes]], encoder: Encoder) -> None:
+        text, future = asked
         try:
             vector = encoder.query(text)
         except Exception as error:  # noqa: BLE001 - the caller hears of it
@@ -145,30 +184,40 @@ class EncoderWorker:
             self._query_cache.put(text, vector)
         future.set_result(vector)
 
-    def _attempt(self, jobs: list[Job], work: Callable[[list[Job]], None]) -> None:
+    def _receive(self, jobs: list[Job], encoder: Encoder) -> None:
+        try:
+            self._attempt(jobs, self._tokenize, encoder)
+        finally:
+            with self._changed:
+                self._tokenizing = False
+                self._changed.notify_all()
+
+    def _attempt(self, jobs: list[Job], work: Callable[[list[Job], Encoder], None], encoder: Encoder) -> None:
         """Work on jobs together; if that fails, each alone, so that one odd text does not fail its company."""
         try:
-            work(jobs)
+            work(jobs, encoder)
         except Unavailable as error:
             self._fail(jobs, error)
         except Exception as error:  # noqa: BLE001 - the callers hear of it
             if len(jobs) == 1:
                 self._fail(jobs, error)
             for job in jobs if len(jobs) > 1 else []:
-                self._attempt([job], work)
+                self._attempt([job], work, encoder)
 
-    def _tokenize(self, encoder: Encoder, jobs: list[Job]) -> None:
-        for job, prepared in zip(jobs, encoder.prepare([job.text for job in jobs]), strict=True):
-            job.prepared = prepared
-            self._buckets.add(prepared.bucket, job)
+    def _tokenize(self, jobs: list[Job], encoder: Encoder) -> None:
+        prepared = encoder.prepare([job.text for job in jobs])
+        with self._changed:
+            for job, row in zip(jobs, prepared, strict=True):
+                job.prepared = row
+                self._buckets.add(row.bucket, job)
 
-    def _encode(self, encoder: Encoder, jobs: list[Job]) -> None:
+    def _encode(self, jobs: list[Job], encoder: Encoder) -> None:
         vectors = encoder.encode([job.prepared for job in jobs if job.prepared is not None])
         with self._changed:
             self.encoded += len(jobs)
             for job, vector in zip(jobs, vectors, strict=True):
                 self._cache.put(job.text, vector)
-                del self._flying[job.text]
+                self._flying.pop(job.text, None)  # gone already if the pool was closed over this call
         for job, vector in zip(jobs, vectors, strict=True):
             job.give(vector)
 
