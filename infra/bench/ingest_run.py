@@ -29,11 +29,10 @@ SLICE = 250
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """An embedder that notes each text it was not given before."""
+    """An embedder that notes each distinct text it was given, in order."""
 
     inner: Embedder
-    _seen: set[str] = field(default_factory=set)
-    _new: list[str] = field(default_factory=list)
+    texts: dict[str, None] = field(default_factory=dict)
 
     @property
     def model(self) -> str:
@@ -47,19 +46,12 @@ class Recording:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Note the texts and pass them on."""
-        self._new.extend(text for text in dict.fromkeys(texts) if text not in self._seen)
-        self._seen.update(texts)
+        self.texts.update(dict.fromkeys(texts))
         return await self.inner.embed(texts)
 
     async def embed_query(self, text: str) -> bytes:
         """Pass a query on."""
         return await self.inner.embed_query(text)
-
-    def take(self) -> list[str]:
-        """Return the texts that are new since this was called last."""
-        taken = self._new.copy()
-        self._new.clear()
-        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +109,12 @@ def _row(number: int, each: Slice) -> list[str]:
 
 
 async def _slice(memory: Memory, events: Sequence[Imported], recording: Recording, bare: Made) -> Slice:
+    known = len(recording.texts)
     began = time.perf_counter()  # noqa: TID251 - a benchmark measures
     await publish(memory, events)
     await memory.run()
     chain = time.perf_counter() - began  # noqa: TID251
-    texts = recording.take()
+    texts = list(recording.texts)[known:]
     began = time.perf_counter()  # noqa: TID251
     await bare.embed(texts)
     bare_took = time.perf_counter() - began  # noqa: TID251

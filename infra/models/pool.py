@@ -65,7 +65,8 @@ class EncoderPool:
                     call.give(text, cached)
                 else:
                     self._join(text, call)
-            self._changed.notify_all()
+            if self._arrived:
+                self._changed.notify_all()
         call.settle()
         return call.future
 

@@ -16,7 +16,8 @@ from infra.models import SentenceTransformerEmbedder
 
 pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
 
-from infra.models.encoder import quantize
+from infra.models.encoder import Encoder, quantize
+from infra.models.location import locate
 from tests.fakes.company import SmallEncoder
 
 WORDS = (
@@ -109,9 +110,6 @@ def test_a_saved_setting_is_another_revision(tmp_path: Path) -> None:
 
 def test_a_second_encoder_of_a_process_has_as_many_threads_as_the_first(tmp_path: Path) -> None:
     """Each call has one thread of torch; what torch would choose is looked up before the first encoder says so."""
-    from infra.models.encoder import Encoder  # noqa: PLC0415
-    from infra.models.location import locate  # noqa: PLC0415
-
     where = locate(str(save(tmp_path, "mean")))
     first, second, own = Encoder(where, "cpu", None), Encoder(where, "cpu", None), Encoder(where, "cpu", 3)
     assert first.calls == second.calls

@@ -19,9 +19,13 @@ def fake() -> FakeEncoder:
     return FakeEncoder()
 
 
+def pooled(fake: FakeEncoder, cache_bytes: int = BIG) -> EncoderPool:
+    return EncoderPool(lambda: fake, cache_bytes)  # type: ignore[arg-type,return-value]  # it has the parts that are used
+
+
 @pytest.fixture
 def pool(fake: FakeEncoder) -> Iterator[EncoderPool]:
-    made = EncoderPool(lambda: fake, BIG)  # type: ignore[arg-type,return-value]  # the fake has the parts it uses
+    made = pooled(fake)
     yield made
     fake.gate.set()
     made.close()
@@ -92,7 +96,7 @@ def test_a_part_filled_bucket_is_not_starved_by_full_ones(pool: EncoderPool, fak
 
 
 def test_evicted_vectors_are_made_again_the_same(fake: FakeEncoder) -> None:
-    pool = EncoderPool(lambda: fake, 0)  # type: ignore[arg-type,return-value]
+    pool = pooled(fake, 0)
     first, second = pool.submit(["x"]).result(30), pool.submit(["x"]).result(30)
     pool.close()
     assert first == second
@@ -108,7 +112,7 @@ def test_an_encoder_that_can_t_be_loaded_fails_every_caller_and_is_tried_again(f
             raise error
         return fake
 
-    pool = EncoderPool(load, BIG)  # type: ignore[arg-type]
+    pool = EncoderPool(load, BIG)  # type: ignore[arg-type]  # the fake has the parts that are used
     with pytest.raises(ModelMissing, match="fetch m"):
         pool.submit(["x"]).result(30)
     assert pool.submit_query("x").result(30) == fake.vector("x")
@@ -129,7 +133,7 @@ def test_who_waits_when_it_closes_hears_so(pool: EncoderPool, fake: FakeEncoder)
 
 def test_two_calls_run_at_once_where_the_encoder_allows_two_and_a_third_waits() -> None:
     fake = FakeEncoder(calls=2)
-    pool = EncoderPool(lambda: fake, BIG)  # type: ignore[arg-type,return-value]
+    pool = pooled(fake)
     fake.gate.clear()
     futures = [pool.submit([f"{'longer ' * 5 * n}{n}"]) for n in range(3)]
     assert fake.entered.acquire(timeout=30)
@@ -143,7 +147,7 @@ def test_two_calls_run_at_once_where_the_encoder_allows_two_and_a_third_waits() 
 
 def test_a_part_filled_bucket_waits_while_others_are_tokenized() -> None:
     fake = FakeEncoder(calls=2)
-    pool = EncoderPool(lambda: fake, BIG)  # type: ignore[arg-type,return-value]
+    pool = pooled(fake)
     pool.submit(["loaded"]).result(30)
     fake.seen.clear()
     fake.tokenizer.clear()
@@ -157,7 +161,7 @@ def test_a_part_filled_bucket_waits_while_others_are_tokenized() -> None:
 
 def test_queries_from_many_threads_are_answered_beside_bulk(fake: FakeEncoder) -> None:
     fake.calls = 4
-    pool = EncoderPool(lambda: fake, BIG)  # type: ignore[arg-type,return-value]
+    pool = pooled(fake)
     bulk = pool.submit([f"text {n}" for n in range(500)])
     queries = [pool.submit_query(f"question {n % 7}") for n in range(100)]
     assert [query.result(30) for query in queries] == [fake.vector(f"question {n % 7}") for n in range(100)]
