@@ -10,11 +10,13 @@ from typing import Any
 from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import IndexWriter
+from streams.collector import seldom
 from streams.deaths import Deaths
 from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
 from streams.hand import Hand
 from streams.journal import Journal
+from streams.passing import Passing
 from streams.patience import Patience
 from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
@@ -39,11 +41,13 @@ class _Ports:
     journal: Journal
     node: AnyNode
     index: IndexWriter | None
+    passing: Passing
     done: Callable[[AnyNode, Cut], None]
 
     async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
         """Return input of the space behind ``after``."""
-        return self.journal.read_records(self.node.source.name, space, after, limit)
+        topic = self.node.source.name
+        return self.passing.join(topic, space, self.journal.read_records(topic, space, after, limit))
 
     async def load(self, stage: str, space: Space) -> list[StateRow]:
         """Return the stored state."""
@@ -76,6 +80,7 @@ class _Ports:
                 self.journal.write_letters(cut)
             self.journal.write_state(cut)
             self.journal.write_offset(cut)
+        self.passing.keep(self.node.target.name, cut)
         self.done(self.node, cut)
 
 
@@ -95,6 +100,7 @@ class Embedded:
         self._ready: dict[str, set[Space]] = {node.name: set() for node in topology}
         self._wake: dict[str, asyncio.Event] = {node.name: asyncio.Event() for node in topology}
         self._busy = 0
+        self._passing = Passing()
         self._hand = Hand(journal.path.with_suffix(".hand"))
         self._quiet = asyncio.Event()
         self._on_cut: Callable[[Cut], None] = lambda _cut: None
@@ -107,7 +113,7 @@ class Embedded:
 
     def _engine(self, node: AnyNode, index: IndexWriter, patience: Patience) -> Engine[Any, Any, Any]:
         is_last = node is self.topology.last
-        ports = _Ports(self.journal, node, index if is_last else None, self._done)
+        ports = _Ports(self.journal, node, index if is_last else None, self._passing, self._done)
         return Engine(
             node=node,
             effects=ports,
@@ -156,11 +162,13 @@ class Embedded:
         self._settle()
         try:
             deaths = Deaths(self._hand, self.journal.path)
-            with self._hand, Watchdog(deaths.hung):
+            with self._hand, Watchdog(deaths.hung), seldom():
                 deaths.count()
                 await self._until_quiet()
         except BaseExceptionGroup as errors:
             raise first(errors) from None
+        finally:
+            self._passing.clear()
 
     async def _until_quiet(self) -> None:
         async with asyncio.TaskGroup() as group:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from infra.telemetry import tracing
 from infra.workers.health import STILL_S, Health
@@ -17,6 +17,7 @@ from infra.workers.plane import Plane
 from infra.workers.producer import producing
 from infra.workers.pulse import Pulse
 from infra.workers.web import HOST, serving
+from streams.collector import YOUNG
 from streams.crashes import CrashBook
 from streams.deaths import Deaths
 from streams.faust_app import GroupSettings, end_of, make_app
@@ -31,9 +32,6 @@ from streams.kafka.watch import Watch
 from streams.kafka.worker import Worker
 from streams.topology import FIRST, LAST, AnyNode
 from streams.watchdog import Watchdog
-
-_YOUNG: Final = 20_000
-"""Objects made before the collector looks for cycles: an event makes hundreds, of which none is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ def _settle() -> None:
     """Let the collector pass over what is here to stay, libraries and models, and look at the rest less often."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNG)
+    gc.set_threshold(YOUNG)
 
 
 def client_id(stage: str, number: int, port: int) -> str:
