@@ -139,7 +139,7 @@ class Column:
         self._closed += record.until != OPEN
         for dimension, weight in record.weights.items():
             self._postings.setdefault(dimension, array("I")).append(row << _WEIGHT_BITS | weight)
-        for tag in record.tags:
+        for tag in set(record.tags):
             self._tagged.setdefault(tag, array("I")).append(row)
         if self.vectors is not None:
             self.vectors.put(row, record.vector)
@@ -164,17 +164,28 @@ class Column:
     def selected(self, as_of: int, narrowed: Sequence[Sequence[str]], *, closed_too: bool) -> Rows:
         """Return the rows, in order, that are there as of a position and bear a tag of each of ``narrowed``."""
         end = self.count(as_of)
-        rows = np.arange(end)
-        for tags in narrowed:
-            bearing = self._bearing(tags)
-            rows = bearing[bearing < end] if len(rows) == end else np.intersect1d(rows, bearing, assume_unique=True)
+        rows = np.arange(end) if not narrowed else self._bearing(narrowed[0])
+        for tags in narrowed[1:]:
+            rows = rows[self._bears(tags)[rows]]
+        rows = rows[: np.searchsorted(rows, end)]
         if closed_too or not self._closed:
             return rows
         return rows[np.frombuffer(self._until, dtype=np.int64)[rows] > as_of]
 
     def _bearing(self, tags: Sequence[str]) -> Rows:
-        runs = [np.frombuffer(self._tagged[tag], dtype=np.uint32) for tag in tags if tag in self._tagged]
-        return np.unique(np.concatenate(runs)).astype(np.intp) if runs else np.arange(0)
+        """Return the rows, in order, that bear one of the tags."""
+        runs = self._runs(tags)
+        return runs[0].astype(np.intp) if len(runs) == 1 else np.flatnonzero(self._bears(tags))
+
+    def _bears(self, tags: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell of each row whether it bears one of the tags."""
+        bears = np.zeros(len(self.ids), dtype=np.bool_)
+        for run in self._runs(tags):
+            bears[run] = True
+        return bears
+
+    def _runs(self, tags: Sequence[str]) -> list[NDArray[np.uint32]]:
+        return [np.frombuffer(self._tagged[tag], dtype=np.uint32) for tag in tags if tag in self._tagged]
 
     def near(self, vector: bytes, rows: Rows, as_of: int, limit: int) -> Best:
         """Return the ``limit`` of ``rows`` of greatest dot product; none if the vectors are not in memory."""

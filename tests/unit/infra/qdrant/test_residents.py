@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from infra.qdrant import columns
 from infra.qdrant import residents as module
@@ -229,3 +231,21 @@ def test_an_empty_space_answers_nothing() -> None:
     assert resident.worded(where(A), {7: 64}, 9) == resident.newest(where(A), 9) == []
     column = Column()
     assert column.near(bytes(SIZE), column.selected(9, [], closed_too=False), 9, 9) == []
+
+
+TAGS = st.sampled_from(["owner a", "owner b", "turn t1", "turn t2", "attribute diet"])
+
+
+@given(
+    bearing=st.lists(st.lists(TAGS, max_size=4), max_size=12),
+    narrowed=st.lists(st.lists(TAGS, max_size=3), max_size=3),
+    as_of=st.integers(-1, 12),
+)
+def test_a_record_is_selected_once_and_only_if_it_bears_a_tag_of_each_field(
+    bearing: list[list[str]], narrowed: list[list[str]], as_of: int
+) -> None:
+    column = Column()
+    for number, tags in enumerate(bearing):
+        column.add(stored(number, number)._replace(tags=tags))
+    wanted = [n for n, tags in enumerate(bearing) if n <= as_of and all({*tags} & {*one} for one in narrowed)]
+    assert column.selected(as_of, narrowed, closed_too=False).tolist() == wanted
