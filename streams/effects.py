@@ -20,8 +20,7 @@ class Inbound:
 
     ``offset`` counts in ``partition`` of the topic. ``marker`` says that the body is a ``Skipped``; ``own`` that the
     system itself wrote the event. ``trace`` is the publisher's trace context.
-    ``refused`` says why the place where an event lies in ``turns`` makes it unbelievable. ``message`` is what the body
-    says, where this process wrote it and knows it still.
+    ``refused`` says why the place where an event lies in ``turns`` makes it unbelievable.
     """
 
     offset: int
@@ -32,18 +31,16 @@ class Inbound:
     partition: int = 0
     trace: bytes | None = None
     refused: str | None = None
-    message: object = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """A record for a stage's target topic. ``message`` is what the body says, where a stage made it."""
+    """A record for a stage's target topic."""
 
     header: Header
     body: bytes
     marker: bool = False
     trace: bytes | None = None
-    message: object = None
 
 
 @dataclass(slots=True)

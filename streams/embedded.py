@@ -16,7 +16,6 @@ from streams.effects import Cut, Inbound
 from streams.engine import CUT, Engine
 from streams.hand import Hand
 from streams.journal import Journal
-from streams.passing import Passing
 from streams.patience import Patience
 from streams.state import StateRow, StateStore
 from streams.topology import AnyNode, Topology
@@ -41,13 +40,11 @@ class _Ports:
     journal: Journal
     node: AnyNode
     index: IndexWriter | None
-    passing: Passing
     done: Callable[[AnyNode, Cut], None]
 
     async def read(self, space: Space, after: int, limit: int) -> list[Inbound]:
         """Return input of the space behind ``after``."""
-        topic = self.node.source.name
-        return self.passing.join(topic, space, self.journal.read_records(topic, space, after, limit))
+        return self.journal.read_records(self.node.source.name, space, after, limit)
 
     async def load(self, stage: str, space: Space) -> list[StateRow]:
         """Return the stored state."""
@@ -80,7 +77,6 @@ class _Ports:
                 self.journal.write_letters(cut)
             self.journal.write_state(cut)
             self.journal.write_offset(cut)
-        self.passing.keep(self.node.target.name, cut)
         self.done(self.node, cut)
 
 
@@ -100,7 +96,6 @@ class Embedded:
         self._ready: dict[str, set[Space]] = {node.name: set() for node in topology}
         self._wake: dict[str, asyncio.Event] = {node.name: asyncio.Event() for node in topology}
         self._busy = 0
-        self._passing = Passing()
         self._hand = Hand(journal.path.with_suffix(".hand"))
         self._quiet = asyncio.Event()
         self._on_cut: Callable[[Cut], None] = lambda _cut: None
@@ -113,7 +108,7 @@ class Embedded:
 
     def _engine(self, node: AnyNode, index: IndexWriter, patience: Patience) -> Engine[Any, Any, Any]:
         is_last = node is self.topology.last
-        ports = _Ports(self.journal, node, index if is_last else None, self._passing, self._done)
+        ports = _Ports(self.journal, node, index if is_last else None, self._done)
         return Engine(
             node=node,
             effects=ports,
@@ -167,8 +162,6 @@ class Embedded:
                 await self._until_quiet()
         except BaseExceptionGroup as errors:
             raise first(errors) from None
-        finally:
-            self._passing.clear()
 
     async def _until_quiet(self) -> None:
         async with asyncio.TaskGroup() as group:

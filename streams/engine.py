@@ -212,7 +212,7 @@ class Engine(Generic[In, Out, State]):
                 lane.commit(record, event)
             case Emit(message=out, state=state):
                 lane.state = state
-                lane.emit(record, Outbound(header, self.node.target.codec.encode(out), message=out))
+                lane.emit(record, Outbound(header, self.node.target.codec.encode(out)))
         self.limit.count(self.node.name, lane.space, refused=False)
 
     def _letter(self, lane: Lane[State], record: Inbound, refusal: Refusal) -> None:

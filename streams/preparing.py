@@ -61,8 +61,6 @@ class Preparing(Generic[In, Out, State]):
     def _message(self, space: Space, record: Inbound) -> In | None:
         if record.marker:
             return None
-        if record.message is not None:
-            return record.message  # type: ignore[return-value]  # what the stage before wrote is In
         if self.is_first:
             numbered = number(record, space, 0)  # its position is not known yet, so it is numbered again
             return None if isinstance(numbered, Refused) else numbered  # type: ignore[return-value]  # In is Numbered

@@ -19,7 +19,6 @@ from schemas.recall import ContextInput, Question
 from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Embedder
-from tests.fakes.comparing import Comparing
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "infra" / "demo"
@@ -75,16 +74,6 @@ async def test_the_same_log_gives_the_same_memory(memory: Memory, encoder: Embed
                 await other.run()
         await other.run()
         assert list(other.rows(SPACE)) == list(memory.rows(SPACE))
-
-
-async def test_stages_are_given_what_the_records_before_them_say(
-    memory: Memory, encoder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    passing = Comparing()
-    monkeypatch.setattr("streams.embedded.Passing", lambda: passing)
-    async with open_memory(Settings(home=tmp_path), embedder=encoder) as other:
-        await fill(other, DEMO / "conversation.jsonl", Format.JSONL)
-    assert passing.compared == 4 * memory.sums().committed
 
 
 async def test_a_correction_closes_and_a_change_keeps(memory: Memory) -> None:
