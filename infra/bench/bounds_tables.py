@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 from rich.console import Console
 
+from infra.bench.bounds_pace import Pace
 from infra.bench.bounds_readings import LIMIT, WRITTEN, Reading
 from infra.bench.latency import Latency
 from infra.bench.report import table
@@ -17,8 +19,7 @@ def print_readings(console: Console, name: str, readings: Sequence[Reading]) -> 
     columns = ["stage", *(f"after {turns}" for turns in after), "vectors", *(f"written at {turns}" for turns in after)]
     columns.append("written in bulk")
     table(console, f"{name}: bytes of state, and bytes written of it a turn", columns, _states(readings))
-    to = f"to {_base(readings).turns:,}"
-    more = ["turns", "ms a turn", to, "in bulk", to, "journal", "index", "resident", "lettered"]
+    more = ["turns", "ms a turn", "in bulk", "journal", "index", "resident", "lettered"]
     table(
         console, f"{name}: time a turn told alone and in bulk, bytes on the disk for a new turn", more, _rest(readings)
     )
@@ -39,21 +40,13 @@ def _states(readings: Sequence[Reading]) -> Iterable[list[str]]:
         ]
 
 
-def _base(readings: Sequence[Reading]) -> Reading:
-    """Return what the others are compared with: the second, since most turns before the first had no past to read."""
-    return readings[min(1, len(readings) - 1)]
-
-
 def _rest(readings: Sequence[Reading]) -> Iterable[list[str]]:
-    base = _base(readings)
     for before, reading in zip([None, *readings], readings, strict=False):
         more = reading.turns - (before.turns if before else 0)
         yield [
             f"{reading.turns:,}",
             f"{reading.alone_ms:.1f}",
-            f"{reading.alone_ms / base.alone_ms:.2f}",
             f"{reading.together_ms:.1f}",
-            f"{reading.together_ms / base.together_ms:.2f}",
             f"{(reading.journal - (before.journal if before else 0)) / more:,.0f}",
             f"{(reading.index - (before.index if before else 0)) / more:,.0f}",
             f"{reading.resident / 2**20:.0f} MB",
@@ -72,6 +65,23 @@ def verdicts(readings: Sequence[Reading]) -> list[str]:
 
 def _said(*, holds: bool) -> str:
     return "holds" if holds else "BROKEN"
+
+
+def print_paces(console: Console, paces: Iterable[Pace]) -> None:
+    """Print how much longer a turn takes after many turns than after few: over all slices, and the least and most."""
+    rows = [
+        [one.name, how, f"{one.few:,}", f"{one.many:,}", *_paces(slices)]
+        for one in paces
+        for how, slices in (("in bulk", one.bulk), ("alone", one.alone))
+    ]
+    columns = ["dialogue", "told", "few", "many", "ms after few", "ms after many", "ratio", "in slices"]
+    table(console, "Time a turn after few turns and after many, told side by side", columns, rows)
+
+
+def _paces(slices: Sequence[tuple[float, float]]) -> list[str]:
+    young, old = (fmean(times) for times in zip(*slices, strict=True))
+    ratios = sorted(after / before for before, after in slices)
+    return [f"{young:.1f}", f"{old:.1f}", f"{old / young:.2f}", f"{ratios[0]:.2f} to {ratios[-1]:.2f}"]
 
 
 def print_recalls(console: Console, recalls: Iterable[tuple[str, Latency]]) -> None:

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from infra.bench import bounds_talk
+from infra.bench import bounds_run, bounds_talk
 from infra.bench.bounds_dialogues import Dialogue, dialogues
+from infra.bench.bounds_home import Home, fresh
+from infra.bench.bounds_pace import pace_of
 from infra.bench.bounds_readings import LIMIT, WRITTEN, Reading, Written, on_disk, resident
 from infra.bench.bounds_run import run_bounds
 from infra.bench.bounds_tables import verdicts
 from infra.memory_api import StageStatus
+from infra.models import HashEmbedder
 from infra.settings import Settings
 from schemas.space import Space
 from schemas.turn import Turn
@@ -128,3 +131,41 @@ async def test_a_run_reads_off_every_stage_and_times_recalls(tmp_path: Path) -> 
     assert text.count("holds:") == 2
     assert "two-party, one space" in text
     assert "6 spaces" in text
+
+
+async def test_a_turn_in_a_large_space_is_timed_beside_one_in_a_small_one() -> None:
+    shown = io.StringIO()
+    told_ = [Dialogue("two-party", tuple(bounds_talk.two_party(300)), "made by rule")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds_run, "_stops", lambda turns: [10, 20, turns])
+        await run_bounds(Settings(embedder="hash"), told_, 60, Console(file=shown, width=200))
+    table = shown.getvalue().partition("told side by side")[2].partition("Recall")[0]
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "two-party" in line]
+    assert [row[:4] for row in rows] == [["two-party", told, "20", "60"] for told in ("in bulk", "alone")]
+    for *_, few, many, ratio, spread in rows:
+        assert float(ratio) == pytest.approx(float(many) / float(few), rel=0.05)
+        least, most = map(float, spread.split(" to "))
+        assert 0 < least <= most
+
+
+async def test_both_homes_are_told_the_turns_that_come_next_and_who_goes_first_changes() -> None:
+    dialogue = Dialogue("two-party", tuple(bounds_talk.two_party(40)), "made by rule")
+    told_: list[tuple[int, int]] = []
+
+    class Watched(Home):
+        async def tell(self, dialogue: Dialogue, first: int, end: int) -> Written:
+            told_.append((first, end))
+            return await super().tell(dialogue, first, end)
+
+    settings = Settings(embedder="hash")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("infra.bench.bounds_home.Home", Watched)
+        patch.setattr("infra.bench.bounds_pace._SLICES", 2)
+        patch.setattr("infra.bench.bounds_pace._BULK", 4)
+        patch.setattr("infra.bench.bounds_pace._ALONE", 1)
+        embedder = HashEmbedder()
+        async with fresh(settings, embedder) as old:
+            await old.tell(dialogue, 0, 20)
+            pace = await pace_of(settings, dialogue, old, 10, embedder)
+    assert told_ == [(0, 20), (0, 10), (20, 24), (10, 14), (14, 18), (24, 28), (28, 29), (18, 19), (19, 20), (29, 30)]
+    assert (pace.few, pace.many, len(pace.bulk), len(pace.alone)) == (10, 20, 2, 2)
