@@ -8,7 +8,7 @@ KILLS  ?= 20
 QDRANT_BIN ?= ../shared/bin/qdrant
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: setup demo test coverage check format bench chaos gpu clean
+.PHONY: setup jars demo test coverage check format bench chaos gpu clean
 
 setup: $(VENV)/.ready
 
@@ -17,6 +17,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,models,bench,dev]'
 	touch $@
+
+# Kafka's jars, 54 MB, once. Where they cannot be had, the tests that need them say why.
+jars: setup
+	-$(BIN)/python -c "from infra.kafka import bring; from infra.settings import cache_folder; bring(cache_folder())"
 
 demo: setup
 	$(BIN)/python -m infra.demo
@@ -28,7 +32,8 @@ check: setup
 	$(BIN)/lint-imports
 
 # Two processes: most tests wait for one core at a time, and the encoder's model is loaded in each.
-test: check
+test: setup
+	$(MAKE) --no-print-directory --jobs 2 jars check
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Which lines and branches of stages and streams no test reaches.
