@@ -133,11 +133,17 @@ async def test_a_run_reads_off_every_stage_and_times_recalls(tmp_path: Path) -> 
     assert "6 spaces" in text
 
 
+def few_slices(patch: pytest.MonkeyPatch) -> None:
+    for name, count in (("_SLICES", 2), ("_BULK", 4), ("_ALONE", 1)):
+        patch.setattr(f"infra.bench.bounds_pace.{name}", count)
+
+
 async def test_a_turn_in_a_large_space_is_timed_beside_one_in_a_small_one() -> None:
     shown = io.StringIO()
     told_ = [Dialogue("two-party", tuple(bounds_talk.two_party(300)), "made by rule")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounds_run, "_stops", lambda turns: [10, 20, turns])
+        few_slices(patch)
         await run_bounds(Settings(embedder="hash"), told_, 60, Console(file=shown, width=200))
     table = shown.getvalue().partition("told side by side")[2].partition("Recall")[0]
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "two-party" in line]
@@ -160,9 +166,7 @@ async def test_both_homes_are_told_the_turns_that_come_next_and_who_goes_first_c
     settings = Settings(embedder="hash")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("infra.bench.bounds_home.Home", Watched)
-        patch.setattr("infra.bench.bounds_pace._SLICES", 2)
-        patch.setattr("infra.bench.bounds_pace._BULK", 4)
-        patch.setattr("infra.bench.bounds_pace._ALONE", 1)
+        few_slices(patch)
         embedder = HashEmbedder()
         async with fresh(settings, embedder) as old:
             await old.tell(dialogue, 0, 20)
