@@ -37,7 +37,8 @@ async def run_bounds(settings: Settings, told: Sequence[Dialogue], turns: int, c
         readings = await _grown(settings, dialogue, turns, embedder, timed)
         print_readings(console, dialogue.name, readings)
     timed.recalls.append(await _many_spaces(settings, told[0], turns // SMALL, embedder, console))
-    print_paces(console, timed.paces)
+    if timed.paces:
+        print_paces(console, timed.paces)
     print_recalls(console, timed.recalls)
 
 

@@ -14,9 +14,7 @@ from tests.fakes.runtime import Home, event
 SPACE = "acme/u-1"
 
 
-async def test_the_collector_looks_seldom_while_events_flow_and_as_before_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_collector_looks_seldom_while_events_flow_and_as_before_afterwards(tmp_path: Path) -> None:
     before, seen = gc.get_threshold(), set[int]()
 
     class Watching(Embedded):
