@@ -1,7 +1,8 @@
 """Invariant 1: outputs, then the sink, then the state, then the offset, each acknowledged before the next.
 
-The check lets the process die before and after every durable act in turn (a transaction of the journal, a write of the
-index), looks each time at what is durable then, and holds the end against a run that nobody disturbed.
+The check lets the process die before and after every durable act of each stage's cut in turn (a transaction of the
+journal, a write of the index), looks each time at what is durable then, and holds the end against a run that nobody
+disturbed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,25 +30,39 @@ from tests.fakes.real_home import SPACE, STAGES, RealHome, mixed, story
 from tests.fakes.runtime import Died
 
 TOPICS = ("turns.normalized", "turns.localized", "turns.extracted", "turns.routed")
-ROUNDS = 16
-"""A run of two events has fourteen moments to die at."""
+MOMENTS = dict.fromkeys(STAGES, 6) | {"commit": 8}
+"""The moments of a stage's cut to die at, with its acts written apart: before and after each of them."""
 
-LOG = [*mixed(), *story(2 * ROUNDS - len(mixed()), first=20)]
+DEATHS = [(stage, moment) for stage, moments in MOMENTS.items() for moment in range(1, moments + 1)]
+LOG = [*mixed(), *story(2 * len(DEATHS) - len(mixed()), first=20)]
+
+_cutting: ContextVar[str] = ContextVar("_cutting", default="")
 
 
 @dataclass
 class Mortal:
-    """Ends the process at the ``left``-th moment, those being before and after each durable act (0: lives on)."""
+    """Ends the process at the ``left``-th moment of a stage's cuts, those being before and after each durable act.
 
-    left: int = 0
+    Each stage counts for itself, so that how the stages take turns says nothing of what is torn.
+    """
+
+    stage: str
+    left: int
 
     def moment(self) -> None:
-        self.left -= 1
+        self.left -= _cutting.get() == self.stage
         if self.left == 0:
             raise Died
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        transaction, write = Journal.transaction, MemoryIndex.write
+        transaction, write, perform = Journal.transaction, MemoryIndex.write, Engine._perform
+
+        async def performed(engine: Engine[Any, Any, Any], lane: Lane[Any]) -> None:
+            before = _cutting.set(engine.node.name)
+            try:
+                await perform(engine, lane)
+            finally:
+                _cutting.reset(before)
 
         @contextmanager
         def in_transaction(journal: Journal, *, synced: bool = False) -> Iterator[None]:
@@ -60,6 +76,7 @@ class Mortal:
             await write(index, *args)
             self.moment()
 
+        patch.setattr(Engine, "_perform", performed)
         patch.setattr(Journal, "transaction", in_transaction)
         patch.setattr(MemoryIndex, "write", written)
 
@@ -67,10 +84,10 @@ class Mortal:
 async def check(folder: Path, calm: RealHome) -> None:
     """Nothing durable says more than what it rests on, at any moment; and in the end all is as if nobody had died."""
     home = RealHome(folder)
-    for left in range(1, ROUNDS + 1):
-        home.publish(LOG[2 * left - 2 : 2 * left])
+    for n, (stage, moment) in enumerate(DEATHS):
+        home.publish(LOG[2 * n : 2 * n + 2])
         with pytest.MonkeyPatch.context() as patch:
-            Mortal(left).install(patch)
+            Mortal(stage, moment).install(patch)
             try:
                 await home.run()
             except* Died:
