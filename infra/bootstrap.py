@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.embedded_memory import EmbeddedMemory
+from infra.embedders import make_embedder
 from infra.errors import HomeUnusable
 from infra.home import INDEX, LOG, OTHER_MODEL, owned, usable
 from infra.memory_api import Memory, Progress
-from infra.models import make_embedder
 from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.settings import Settings
 from infra.stages import topology

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from infra.embedders import check
 from infra.errors import UsageError
 
 PREFIX: Final = "ANABRANCH_"
@@ -82,8 +83,6 @@ class Settings(BaseSettings):
     @field_validator("embedder")
     @classmethod
     def _known(cls, embedder: str) -> str:
-        from infra.models.choose import check  # noqa: PLC0415 - `--help` must not load models
-
         if embedder.startswith("openai:"):
             msg = f"{embedder!r} {_LATER}, or use sentence-transformers:NAME_OR_FOLDER"
             raise ValueError(msg)

@@ -16,9 +16,9 @@ from infra.bench.filled import filled
 from infra.bench.latency import latency
 from infra.bench.question_sets import Asked, Sample, load_beam, load_locomo
 from infra.bench.report import keep, percent, provenance, table
+from infra.embedders import make_embedder
 from infra.importers import Format, read
 from infra.memory_api import Memory
-from infra.models import make_embedder
 from infra.settings import Settings
 from schemas.recall import Question
 from schemas.space import Space

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from infra.bootstrap import open_memory
 from infra.cli.progress import Bar
+from infra.embedders import Made, make_embedder
 from infra.importers import Imported, publish
 from infra.memory_api import Memory, Sums
-from infra.models import Made, make_embedder
 from infra.settings import Settings
 from stages.ports import Embedder
 

@@ -16,9 +16,10 @@ from rich.console import Console
 
 from infra.bench.filled import scratch, warmed
 from infra.bench.report import provenance, table
+from infra.embedders import Made
 from infra.importers import Format, Imported, publish, read
 from infra.memory_api import Memory
-from infra.models import Made, SentenceTransformerEmbedder
+from infra.models import SentenceTransformerEmbedder
 from infra.settings import Settings
 from schemas.space import Space
 from stages.ports import Embedder

@@ -16,10 +16,10 @@ from infra.bench.filled import filled
 from infra.bench.irc_baselines import addressee_or_same_speaker, previous_message, read_log
 from infra.bench.irc_scores import Pair, Scores, read_annotation, scores
 from infra.bench.report import keep, provenance, table
+from infra.embedders import make_embedder
 from infra.importers import Format, read
 from infra.importers.files import files
 from infra.memory_api import Memory
-from infra.models import make_embedder
 from infra.settings import Settings
 from schemas.memory import RecordRow, TurnDetail
 from schemas.space import Space

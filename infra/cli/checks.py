@@ -14,8 +14,8 @@ from pathlib import Path
 from time import perf_counter  # noqa: TID251 - the disk's speed is what is measured
 from typing import Final
 
+from infra.embedders import make_embedder
 from infra.home import LOG, OTHER_MODEL, owner, read_only
-from infra.models import make_embedder
 from infra.settings import Settings, config_file, unknown_variables
 from streams.tables import OTHER_VERSION, VERSION
 

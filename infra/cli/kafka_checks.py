@@ -79,8 +79,8 @@ async def letters(settings: Settings) -> Check:
 
 async def server(settings: Settings) -> Check:
     """Open the index on the Qdrant server with the model of the settings."""
+    from infra.embedders import make_embedder  # noqa: PLC0415
     from infra.index import open_index  # noqa: PLC0415
-    from infra.models import make_embedder  # noqa: PLC0415
 
     close: Callable[[], None] = lambda: None  # noqa: E731 - nothing to close yet
     try:

@@ -11,6 +11,7 @@ import typer
 
 from infra.cli.session import Session, session_of
 from infra.errors import UsageError
+from infra.workers import child
 from streams.topology import FLOW
 
 if TYPE_CHECKING:
@@ -49,11 +50,7 @@ def servers_of(session: Session) -> str:
     """
     logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what the clients complain of ends in an error of ours
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    servers = session.settings().kafka
-    if servers is None:
-        msg = "workers run on Kafka: name its servers in ANABRANCH_KAFKA, or start one with `anabranch kafka up`"
-        raise UsageError(msg)
-    return servers
+    return child.servers_of(session.settings())
 
 
 @asynccontextmanager

@@ -10,6 +10,8 @@ from infra.cli import operate, output
 from infra.cli.arguments import JsonOption
 from infra.cli.session import session_of
 from infra.errors import UsageError
+from infra.workers.child import Child
+from infra.workers.supervise import supervise
 
 STATUS = "status"
 
@@ -44,16 +46,16 @@ def worker(
     if as_json:
         msg = "--json belongs to `anabranch worker status`; a worker logs JSON lines always"
         raise UsageError(msg)
-    from infra.workers.main import Child, supervise, work  # noqa: PLC0415 - `--help` must not load models and clients
-
     settings, name = session_of(context).settings(), operate.known(stage)
     if child is None:
         raise typer.Exit(supervise(settings, name, workers, port or settings.worker_port))
+    from infra.workers.work import work  # noqa: PLC0415 - `--help` and a supervisor must not load models and clients
+
     raise typer.Exit(work(settings, name, Child.read(child)))
 
 
 def _status(context: typer.Context, *, as_json: bool) -> None:
-    from infra.workers.status import COLUMNS, rows  # noqa: PLC0415 - as above
+    from infra.workers.status import COLUMNS, rows  # noqa: PLC0415 - `--help` must not load the client
 
     found = list(rows(operate.servers_of(session_of(context))))
     output.rows(found if as_json else map(_in_words, found), COLUMNS, as_json=as_json)

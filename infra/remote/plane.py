@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from infra.embedders import make_embedder
 from infra.index import open_index
-from infra.models import make_embedder
 from infra.outcomes import event_id_of
 from infra.qdrant.server import ServerIndex
 from infra.remote.states import FollowedStates

@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from infra.errors import MissingError, UsageError
-from infra.kafka.producer import begun
+from infra.producers import begun
 from infra.remote.layout import Layout
 from schemas.space import Space
 from stages.contract import Unavailable

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from infra.embedders import make_embedder
 from infra.index import open_index, server_named
-from infra.models import make_embedder
 from infra.settings import Settings
 from infra.stages import topology
 from stages.ports import IndexWriter

@@ -10,7 +10,7 @@ from typing import Final
 from aiokafka.errors import KafkaError
 
 from infra.errors import MissingError
-from infra.kafka.producer import begun
+from infra.producers import begun
 from stages.contract import Unavailable
 from streams.kafka.producing import Producing
 

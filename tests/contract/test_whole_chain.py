@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from infra.bootstrap import open_memory
+from infra.embedders import make_embedder
 from infra.errors import HomeUnusable
 from infra.importers import Format, read
 from infra.memory_api import Memory
-from infra.models import HashEmbedder, make_embedder
+from infra.models import HashEmbedder
 from infra.settings import Settings
 from schemas.memory import ChangedRow, CloseCause, ClosedRow, RecordKind, RecordRow
 from schemas.recall import ContextInput, Question

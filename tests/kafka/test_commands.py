@@ -33,7 +33,7 @@ from infra.remote import KafkaMemory, open_remote
 from infra.remote.groups import members
 from infra.remote.waiting import Waiting
 from infra.settings import Settings
-from infra.workers.main import Child
+from infra.workers.child import Child
 from schemas.space import Space
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW

@@ -15,7 +15,7 @@ from infra.kafka import Broker, Cluster, bring, wanted
 from infra.kafka.topics import LOG_PARTITIONS
 from infra.qdrant.process import QdrantProcess
 from infra.settings import cache_folder, child_environment
-from infra.workers.main import Child
+from infra.workers.child import Child
 from streams.topology import FIRST, FLOW
 
 _STOP_S: Final = 30.0

@@ -1,4 +1,4 @@
-"""The embedded mode starts without the clients of the Kafka mode, which not everybody has installed."""
+"""What a process does not need it does not load: not everybody has it installed, and everybody waits for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,29 @@ import subprocess
 import sys
 
 CLIENTS = {"aiokafka", "kafka", "faust", "qdrant_client", "opentelemetry"}
-LOADED = "import json, sys, infra.bootstrap, infra.cli.app; print(json.dumps(sorted(sys.modules)))"
+ENGINES = {"numpy", "qdrant_edge", "torch", "sentence_transformers", "dateparser"}
 
 
-def test_no_client_of_a_service_is_loaded() -> None:
-    told = subprocess.run([sys.executable, "-c", LOADED], check=True, capture_output=True, text=True)
-    loaded = set(json.loads(told.stdout))
-    assert "infra.embedded_memory" in loaded
-    assert not loaded & CLIENTS
+def loaded(*modules: str) -> set[str]:
+    """Return all modules that are there when these have been imported."""
+    script = f"import json, sys, {', '.join(modules)}; print(json.dumps(sorted(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return set(json.loads(told.stdout))
+
+
+def test_the_embedded_mode_loads_no_client_of_a_service() -> None:
+    there = loaded("infra.bootstrap", "infra.cli.app")
+    assert "infra.embedded_memory" in there
+    assert not there & CLIENTS
+
+
+def test_the_command_line_and_a_supervisor_load_no_client_no_index_and_no_model() -> None:
+    there = loaded("infra.cli.app", "infra.workers.supervise")
+    assert "infra.workers.supervisor" in there
+    assert not there & (CLIENTS | ENGINES)
+
+
+def test_a_worker_with_the_hash_embedder_loads_no_deep_learning_framework_and_no_admin_client() -> None:
+    there = loaded("infra.workers.work", "infra.models")
+    assert {"aiokafka", "faust", "qdrant_client"} <= there
+    assert not there & {"torch", "sentence_transformers", "kafka"}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
+from infra.embedders import make_embedder
 from infra.errors import ModelMissing, UsageError
-from infra.models import HashEmbedder, make_embedder
+from infra.models import HashEmbedder
 from infra.models.location import locate
 from infra.models.vector_cache import VectorCache
 

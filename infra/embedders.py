@@ -1,16 +1,33 @@
-"""From the setting to an embedder. Another kind of embedder is an entry of ``_KINDS``."""
+"""From the setting to an embedder. Another kind of embedder is an entry of ``_KINDS``.
+
+Settings are checked here by processes that embed nothing, so each kind loads what it needs when one is made.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from infra.errors import UsageError
-from infra.models.hash_embedder import HashEmbedder
-from infra.models.sentence_transformer import SentenceTransformerEmbedder
 
-Made = HashEmbedder | SentenceTransformerEmbedder
+if TYPE_CHECKING:
+    from infra.models.hash_embedder import HashEmbedder
+    from infra.models.sentence_transformer import SentenceTransformerEmbedder
+
+Made: TypeAlias = "HashEmbedder | SentenceTransformerEmbedder"
+
+
+def _model(name: str, threads: int | None) -> Made:
+    from infra.models.sentence_transformer import SentenceTransformerEmbedder  # noqa: PLC0415 - see above
+
+    return SentenceTransformerEmbedder(name, threads=threads)
+
+
+def _hash(_name: str, _threads: int | None) -> Made:
+    from infra.models.hash_embedder import HashEmbedder  # noqa: PLC0415 - see above
+
+    return HashEmbedder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +39,8 @@ class _Kind:
 
 
 _KINDS: Final = {
-    "sentence-transformers": _Kind(
-        "sentence-transformers:NAME_OR_FOLDER", lambda name, threads: SentenceTransformerEmbedder(name, threads=threads)
-    ),
-    "hash": _Kind("hash", lambda _name, _threads: HashEmbedder()),
+    "sentence-transformers": _Kind("sentence-transformers:NAME_OR_FOLDER", _model),
+    "hash": _Kind("hash", _hash),
 }
 
 

@@ -1,47 +1,22 @@
-"""What ``anabranch worker`` runs: a supervisor, and its children."""
+"""One worker as a process: what a supervisor starts."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 
-from infra.errors import UsageError
 from infra.settings import Settings
 from infra.workers import leash, loop
+from infra.workers.child import Child, servers_of
 from infra.workers.ends import code_of
 from infra.workers.logs import to_stderr
 from infra.workers.plane import plane
 from infra.workers.run import Place, running, until_told
-from infra.workers.supervisor import Supervisor
 from stages.contract import Unavailable
 from streams.stopped import Stopped
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """What a supervisor says to a worker: its number, the port of its pages (0: a free one), its restarts by cause.
-
-    It holds the worker's standard input, and hears on its standard output when it works.
-    """
-
-    number: int = 0
-    port: int = 0
-    restarts: Mapping[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, text: str) -> Child:
-        """Read what ``told`` wrote."""
-        return cls(**json.loads(text))
-
-    def told(self) -> str:
-        """Return it as one argument of a command line."""
-        return json.dumps(asdict(self))
 
 
 def place(settings: Settings, child: Child) -> Place:
@@ -50,13 +25,11 @@ def place(settings: Settings, child: Child) -> Place:
     Raises:
         UsageError: if they name no broker.
     """
-    if settings.kafka is None:
-        msg = "workers run on Kafka: name its servers in ANABRANCH_KAFKA, or start one with `anabranch kafka up`"
-        raise UsageError(msg)
+    servers = servers_of(settings)
     folder = settings.home / "workers"
     folder.mkdir(parents=True, exist_ok=True)
     crashes = folder / "crashes.sqlite"
-    return Place(settings.kafka, folder, crashes, child.number, port=child.port, restarts=child.restarts)
+    return Place(servers, folder, crashes, child.number, port=child.port, restarts=child.restarts)
 
 
 async def run(settings: Settings, stage: str, child: Child) -> None:
@@ -82,21 +55,3 @@ def work(settings: Settings, stage: str, child: Child) -> int:
         _log.error("%s ends: %s", stage, error, exc_info=None if foreseen else error, extra=told)
         return code_of(error)
     return 0
-
-
-def supervise(settings: Settings, stage: str, workers: int, port: int | None) -> int:
-    """Run ``workers`` children of a stage until SIGTERM or Ctrl-C, and return the exit code.
-
-    ``port`` is that of the first one's pages, the others follow it; ``None``: free ones.
-
-    Raises:
-        UsageError: if the settings name no broker.
-    """
-    place(settings, Child())
-    to_stderr(stage)
-
-    def command(number: int, restarts: Mapping[str, int]) -> list[str]:
-        child = Child(number, 0 if port is None else port + number, dict(restarts))
-        return [sys.executable, "-m", "infra.cli", "worker", stage, "--child", child.told()]
-
-    return asyncio.run(Supervisor(stage, workers, command).run())
