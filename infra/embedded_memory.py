@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
 from infra.outcomes import event_id_of, is_named, open_letters, stage_status, turn_states
@@ -14,11 +14,13 @@ from schemas.letter import Letter
 from schemas.memory import Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
-from stages.recall import Recall, Standing
-from streams.embedded import Embedded
 from streams.journal import Journal
 from streams.state import load
 from streams.topology import FIRST, FLOW, LAST, AnyStep
+
+if TYPE_CHECKING:
+    from stages.recall import Recall
+    from streams.embedded import Embedded
 
 
 class Plane(Protocol):
@@ -75,6 +77,8 @@ class EmbeddedMemory:
 
     async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
         """Answer a question with cited evidence."""
+        from stages.recall import Standing  # noqa: PLC0415 - with the plane, which reports do not load
+
         began = perf_counter()
         behind = 0 if self.journal.settled(space) else self._sums(space).pending
         stale = behind > 0 if after is None else not self._has_outcome(space, after)

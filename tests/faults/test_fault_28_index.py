@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import bootstrap
+from infra import embedded_plane
 from infra.errors import HomeUnusable
 from infra.qdrant.shard import Shard
 from infra.qdrant.watermarks import Watermarks
@@ -90,7 +90,7 @@ async def test_fault_28_while_the_index_fails_the_command_says_so_and_the_next_o
     async with opened(home, wait=False) as memory:
         await memory.publish(SPACE, TALK)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "PATIENCE", Patience(tries=2, first=0.001))
+        patch.setattr(embedded_plane, "PATIENCE", Patience(tries=2, first=0.001))
         Breaks(FULL, 99).install(patch, Shard, "flush")
         failed = cli(home, "recall", "--space", SPACE, "--question", ASKED)
     assert failed.exit_code == 3

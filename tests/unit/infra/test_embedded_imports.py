@@ -18,14 +18,14 @@ def loaded(*modules: str) -> set[str]:
 
 
 def test_the_embedded_mode_loads_no_client_of_a_service() -> None:
-    there = loaded("infra.bootstrap", "infra.cli.app")
-    assert "infra.embedded_memory" in there
+    there = loaded("infra.embedded_plane", "infra.cli.app")
+    assert ENGINES & there == {"numpy", "qdrant_edge", "dateparser"}
     assert not there & CLIENTS
 
 
-def test_the_command_line_and_a_supervisor_load_no_client_no_index_and_no_model() -> None:
-    there = loaded("infra.cli.app", "infra.workers.supervise")
-    assert "infra.workers.supervisor" in there
+def test_reports_and_a_supervisor_load_no_client_no_index_and_no_model() -> None:
+    there = loaded("infra.bootstrap", "infra.cli.app", "infra.workers.supervise")
+    assert {"infra.embedded_memory", "infra.workers.supervisor"} <= there
     assert not there & (CLIENTS | ENGINES)
 
 
