@@ -7,6 +7,8 @@ TURNS  ?= 2000
 KILLS  ?= 20
 QDRANT_BIN ?= ../shared/bin/qdrant
 export HF_HUB_OFFLINE ?= 1
+# Some machines are set to compile all that a process imports anew at each start, seconds of it; .venv is our own.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup jars demo test coverage check format bench chaos gpu clean
 

@@ -1,19 +1,11 @@
-"""What a worker's stage stands on: models and the index."""
+"""What a worker's stage stands on."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from infra.embedders import make_embedder
-from infra.index import open_index, server_named
-from infra.settings import Settings
-from infra.stages import topology
 from stages.ports import IndexWriter
 from streams.effects import Gate
-from streams.kafka.gate import IndexGate
-from streams.kafka.names import FIRST_GENERATION
 from streams.topology import Topology
 
 
@@ -24,21 +16,3 @@ class Plane:
     stages: Topology
     index: IndexWriter
     gate: Gate
-
-
-@asynccontextmanager
-async def plane(settings: Settings, generation: int = FIRST_GENERATION) -> AsyncIterator[Plane]:
-    """Give the real stages on the models and the Qdrant server that the settings name.
-
-    Raises:
-        UsageError: if they name no server.
-        MissingError: if a model is not on this machine, or the server refuses.
-        Unavailable: if the server does not answer.
-    """
-    server_named(settings)  # told before a model is loaded
-    async with AsyncExitStack() as stack:
-        embedder = make_embedder(settings.embedder, threads=settings.threads)
-        stack.callback(embedder.close)
-        index = await open_index(settings, embedder, create=True, generation=generation)
-        stack.push_async_callback(index.close)
-        yield Plane(topology(embedder, index, settings.max_text), index, IndexGate(index))

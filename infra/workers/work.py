@@ -11,7 +11,7 @@ from infra.workers import leash, loop
 from infra.workers.child import Child, servers_of
 from infra.workers.ends import code_of
 from infra.workers.logs import to_stderr
-from infra.workers.plane import plane
+from infra.workers.real_plane import real_plane
 from infra.workers.run import Place, running, until_told
 from stages.contract import Unavailable
 from streams.stopped import Stopped
@@ -35,7 +35,7 @@ def place(settings: Settings, child: Child) -> Place:
 async def run(settings: Settings, stage: str, child: Child) -> None:
     """Run a stage until SIGTERM, Ctrl-C or a fault."""
     where = place(settings, child)
-    async with plane(settings) as ports:
+    async with real_plane(settings) as ports:
         node = next(node for node in ports.stages if node.name == stage)
         async with running(node, ports, where) as it:
             sys.stdout.write(json.dumps({"port": it.port}) + "\n")

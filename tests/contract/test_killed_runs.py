@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+
+from tests.fakes.forked import started
 
 ROOT = Path(__file__).parents[2]
 CONVERSATION = ROOT / "infra" / "demo" / "conversation.jsonl"
@@ -21,21 +21,18 @@ KILLS = int(os.environ.get("KILLS", "4"))
 
 
 def environment(home: Path, embedder: str) -> dict[str, str]:
-    return os.environ | {"ANABRANCH_HOME": str(home), "ANABRANCH_EMBEDDER": embedder, "HF_HUB_OFFLINE": "1"}
+    return {"ANABRANCH_HOME": str(home), "ANABRANCH_EMBEDDER": embedder, "HF_HUB_OFFLINE": "1"}
 
 
-def start(home: Path, embedder: str, *arguments: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "infra.cli", *arguments]
-    return subprocess.Popen(
-        command, cwd=ROOT, env=environment(home, embedder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+def start(home: Path, embedder: str, *arguments: str) -> BaseProcess:
+    return started(arguments, environment(home, embedder), home.with_suffix(".out"))
 
 
 def printed(home: Path, embedder: str, *arguments: str) -> bytes:
     process = start(home, embedder, *arguments)
-    out, _ = process.communicate(timeout=280)
-    assert process.returncode == 0, (arguments, process.returncode)
-    return out
+    process.join(timeout=280)
+    assert process.exitcode == 0, (arguments, process.exitcode)
+    return home.with_suffix(".out").read_bytes()
 
 
 def records(home: Path, embedder: str) -> bytes:
@@ -44,17 +41,18 @@ def records(home: Path, embedder: str) -> bytes:
 
 def kill_at(home: Path, embedder: str, seconds: float, arguments: Sequence[str]) -> None:
     process = start(home, embedder, *arguments)
-    while not (home / "log.sqlite").exists() and process.poll() is None:
+    while not (home / "log.sqlite").exists() and process.exitcode is None:
         time.sleep(0.01)  # what is killed before has done nothing
     time.sleep(seconds)  # the moment itself is what is tested
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.kill()
+    process.join()
 
 
 @pytest.mark.parametrize("embedder", ["hash", "sentence-transformers:all-MiniLM-L6-v2"])
 def test_kill_9_at_random_moments_changes_nothing(tmp_path: Path, embedder: str) -> None:
-    began = time.monotonic()
     ingest = ("ingest", str(CONVERSATION), "--format", "jsonl")
+    printed(tmp_path / "calm", embedder, "--version")  # the first one waits for the imports of all
+    began = time.monotonic()
     assert b"committed=120" in printed(tmp_path / "calm", embedder, *ingest)
     calm, took = records(tmp_path / "calm", embedder), time.monotonic() - began
     chance = random.Random(embedder)

@@ -29,7 +29,8 @@ from infra.qdrant.process import Address
 from infra.settings import Settings
 from infra.workers import operating
 from infra.workers.groups import members
-from infra.workers.plane import Plane, plane
+from infra.workers.plane import Plane
+from infra.workers.real_plane import real_plane
 from infra.workers.run import Place, Running, running
 from schemas.letter import Letter
 from streams.codec import codec
@@ -274,7 +275,7 @@ async def _left(settings: Settings, number: int, stage: str) -> bool:
 async def test_a_stage_rewound_gives_the_same_memory_again(settings: Settings) -> None:
     number, space = generation(settings, 2), "acme/again"
     memory = topic_name("memory", number)
-    async with plane(settings) as ports:
+    async with real_plane(settings) as ports:
         await publish(settings, space, story(24, space))
         async with flow(settings, number, ports) as workers:
             await until(lambda: _committed(settings, memory, space, 24), 60)
@@ -310,7 +311,7 @@ async def test_a_rewind_is_refused_for_a_partition_that_is_not_there(settings: S
 
 async def test_a_text_that_crashes_a_stage_is_a_letter_the_third_time(settings: Settings) -> None:
     number, space = generation(settings, 3), "acme/odd"
-    async with plane(settings) as ports:
+    async with real_plane(settings) as ports:
         odd = replace(ports, stages=odd_topology())
         bodies = [said("a", "fine", space), said("b", "it crashes normalize", space), said("c", "fine too", space)]
         await publish(settings, space, bodies)
@@ -330,7 +331,7 @@ async def test_a_text_that_crashes_a_stage_is_a_letter_the_third_time(settings: 
 async def test_a_stopped_partition_says_why_and_goes_on_when_its_event_is_given_up(settings: Settings) -> None:
     number, space = generation(settings, 4, turns_normalized={"max.message.bytes": "60000"}), "acme/large"
     output, partition = topic_name("turns.normalized", number), partition_of(space, LOG_PARTITIONS)
-    async with plane(settings) as ports, flow(settings, number, ports, "normalize", reopen=0.5) as (worker,):
+    async with real_plane(settings) as ports, flow(settings, number, ports, "normalize", reopen=0.5) as (worker,):
         await until(lambda: _says(worker, "/readyz", 200))
         long = "The floor gave way. " * 4000
         bodies = [said("a", "fine", space), said("b", long, space), said("c", "fine too", space)]
@@ -363,7 +364,7 @@ async def _stopped(worker: Running, partition: int, reason: str | None) -> bool:
 async def test_a_broker_that_goes_away_and_comes_back_is_waited_for(settings: Settings, broker: Broker) -> None:
     number, space = generation(settings, 5), "acme/away"
     output = topic_name("turns.normalized", number)
-    async with plane(settings) as ports, flow(settings, number, ports, "normalize", reopen=0.5) as (worker,):
+    async with real_plane(settings) as ports, flow(settings, number, ports, "normalize", reopen=0.5) as (worker,):
         await publish(settings, space, story(3, space))
         await until(lambda: _count(settings, output, space, 3))
         await asyncio.to_thread(broker.stop)

@@ -33,3 +33,7 @@ def test_a_worker_with_the_hash_embedder_loads_no_deep_learning_framework_and_no
     there = loaded("infra.workers.work", "infra.models")
     assert {"aiokafka", "faust", "qdrant_client"} <= there
     assert not there & {"torch", "sentence_transformers", "kafka"}
+
+
+def test_a_worker_whose_stage_does_nothing_loads_no_index_and_no_model() -> None:
+    assert not loaded("infra.bench.kafka.idle_worker") & {"numpy", "qdrant_edge", "qdrant_client", "dateparser"}
