@@ -10,7 +10,7 @@ export HF_HUB_OFFLINE ?= 1
 # Some machines are set to compile all that a process imports anew at each start, seconds of it; .venv is our own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jars demo test coverage check format bench chaos gpu clean
+.PHONY: setup jars demo compiled test coverage check format bench chaos gpu clean
 
 setup: $(VENV)/.ready
 
@@ -33,10 +33,15 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two processes: most tests wait for one core at a time, and the encoder's model is loaded in each.
+# All that tests import, compiled once while the checks leave a core idle: else each process below does it.
+compiled: setup
+	-$(BIN)/python -m pytest --collect-only --quiet > /dev/null
+
+# Two processes: most tests wait for one core at a time, and the encoder's model is loaded in each. A file goes to one
+# of them, so that what its tests share is started once; the long ones come first.
 test: setup
-	$(MAKE) --no-print-directory --jobs 2 jars check
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(MAKE) --no-print-directory --jobs 2 check jars compiled
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Which lines and branches of stages and streams no test reaches.
 coverage: setup

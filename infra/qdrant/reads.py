@@ -10,7 +10,7 @@ from qdrant_edge import Query
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import condition, of_space, selects_nothing
-from infra.qdrant.kept import ROWS, keep
+from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
     STORED_FIELDS,
@@ -38,7 +38,7 @@ class Reads:
     shard: Shard
     dimension: int
     residents: Residents = field(init=False)
-    _kept: dict[str, tuple[RecordRow, Payload]] = field(default_factory=dict)
+    _kept: Kept[tuple[RecordRow, Payload]] = field(default_factory=Kept)
 
     def __post_init__(self) -> None:
         """Let the spaces in memory be read from the shard."""
@@ -56,7 +56,7 @@ class Reads:
         if limit < 1 or selects_nothing(where):
             return [[] for _ in vectors]
         if resident := self._in_use().with_vectors(where.space):
-            return [resident.nearest(where, vector, limit) for vector in vectors]
+            return resident.nearest(where, vectors, limit)
         ranked = self._asked([Query.Nearest(floats(vector), DENSE) for vector in vectors], where, limit)
         self.residents.of(where.space).must_hold(where.space, ranked)
         return ranked
@@ -104,13 +104,13 @@ class Reads:
     def _records(self, ids: Collection[str]) -> dict[str, tuple[RecordRow, Payload]]:
         """Return those of ``ids`` that are there; what is kept is not read again."""
         self.shard.must_be_open()
-        kept = {record_id: self._kept[record_id] for record_id in ids if record_id in self._kept}
+        kept = self._kept.of(ids)
         unknown = sorted(record_id for record_id in ids if record_id not in kept)
         read = {
             key: (parsed(content), marks(content))
             for key, content in self.shard.retrieve(unknown, FOUND_FIELDS).items()
         }
-        keep(self._kept, read, ROWS)
+        self._kept.add(read)
         return kept | read
 
     def matched(self, space: Space, ranked: Ranked) -> list[Match]:
@@ -120,5 +120,4 @@ class Reads:
 
     def written(self, ids: Iterable[str]) -> None:
         """Forget what is kept of records that are written (again) or marked."""
-        for record_id in ids:
-            self._kept.pop(record_id, None)
+        self._kept.drop(ids)

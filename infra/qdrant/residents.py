@@ -99,9 +99,10 @@ class Resident:
         """Rank by BM25."""
         return _merged([c.worded(values, rows, where.as_of, limit) for c, rows in self._selected(where)], limit)
 
-    def nearest(self, where: Filter, vector: bytes, limit: int) -> Ranked:
-        """Rank by dot product; only where the vectors are in memory."""
-        return _merged([c.near(vector, rows, where.as_of, limit) for c, rows in self._selected(where)], limit)
+    def nearest(self, where: Filter, vectors: Sequence[bytes], limit: int) -> list[Ranked]:
+        """Rank by dot product, for each vector; only where the vectors are in memory."""
+        selected = self._selected(where)
+        return [_merged([c.near(one, rows, where.as_of, limit) for c, rows in selected], limit) for one in vectors]
 
     def newest(self, where: Filter, limit: int) -> Ranked:
         """Return the newest records with score 0, ordered by (-since, id)."""

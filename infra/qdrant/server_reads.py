@@ -15,7 +15,7 @@ from qdrant_client.models import Record, SparseVector
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import selects_nothing
-from infra.qdrant.kept import ROWS, keep
+from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
     MARK_FIELDS,
@@ -48,7 +48,7 @@ class ServerReads:
     server: Server
     dimension: int
     residents: GrowingResidents = field(init=False)
-    _rows: dict[str, RecordRow] = field(default_factory=dict)
+    _rows: Kept[RecordRow] = field(default_factory=Kept)
 
     def __post_init__(self) -> None:
         """Let the spaces in memory be read from the server."""
@@ -79,7 +79,7 @@ class ServerReads:
         if limit < 1 or selects_nothing(where):
             return [[] for _ in vectors]
         if resident := await self.residents.with_vectors(where.space, where.as_of):
-            return [resident.nearest(where, vector, limit) for vector in vectors]
+            return resident.nearest(where, vectors, limit)
         ranked = await self._asked(where, vectors, limit)
         (await self.residents.of(where.space, where.as_of)).must_hold(where.space, ranked)
         return ranked
@@ -123,13 +123,13 @@ class ServerReads:
 
     async def _records(self, space: Space, ids: Collection[str]) -> dict[str, _Read]:
         """Return those of ``ids`` that are records, with their marks as they are now; bodies are kept."""
-        kept = {key: self._rows[key] for key in ids if key in self._rows}
+        kept = self._rows.of(ids)
         marks, whole = await asyncio.gather(
             self.server.retrieve(space, sorted(kept), MARK_FIELDS),
             self.server.retrieve(space, sorted(ids - kept.keys()), FOUND_FIELDS),
         )
         rows = {key: parsed(content) for key, content in whole.items() if "body" in content}
-        keep(self._rows, rows, ROWS)
+        self._rows.add(rows)
         contents: Mapping[str, Payload] = marks | whole
         return {key: (row, contents[key]) for key, row in (kept | rows).items() if key in contents}
 
