@@ -1,4 +1,4 @@
-"""What every test starts from: no setting of the user who runs them, least of all their cluster, and a Ctrl-C that ends.
+"""What every test starts from: none of its user's settings, least of all their cluster, and a Ctrl-C that ends.
 
 A shell lets what it runs in the background ignore Ctrl-C, and all processes inherit that.
 """

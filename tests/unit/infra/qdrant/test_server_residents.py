@@ -108,7 +108,7 @@ async def test_a_space_driven_out_while_it_is_read_is_answered_whole(monkeypatch
     one.meanwhile = drive_out
     resident = await residents.with_vectors(A, 2)
     assert resident is not None
-    assert resident.nearest(where(A, 2), bytes([1, 0]), 1) == [("id-002", 3)]
+    assert resident.nearest(where(A, 2), [bytes([1, 0])], 1) == [[("id-002", 3)]]
     assert await newest(residents, A, 2) == [2, 1, 0]
 
 
