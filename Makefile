@@ -37,11 +37,11 @@ check: setup
 compiled: setup
 	-$(BIN)/python -m pytest --collect-only --quiet > /dev/null
 
-# Two processes: most tests wait for one core at a time, and the encoder's model is loaded in each. A file goes to one
-# of them, so that what its tests share is started once; the long ones come first.
+# Three processes on two cores: those of Kafka wait for brokers and sessions. A file goes to one of them, so that what
+# its tests share is started once; the long ones come first.
 test: setup
 	$(MAKE) --no-print-directory --jobs 2 check jars compiled
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Which lines and branches of stages and streams no test reaches.
 coverage: setup

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 import pytest
 
-pytest.importorskip("torch", reason="the extra `models` is not installed")
-
 from infra.models.encoder import Encoder
 from infra.models.pool import EncoderPool
 from tests.fakes.company import SmallEncoder
+from tests.fakes.extras import with_models
 from tests.fakes.mutations import Mutation, each
+
+pytestmark = with_models
 
 TEXTS = [f"{'a long turn ' * (n % 5)}number {n}" for n in range(41)]
 COMPANIES = (TEXTS, TEXTS[::-1], TEXTS[::3], TEXTS[:1], TEXTS[1:3], [*TEXTS[7:], *TEXTS[:7]])

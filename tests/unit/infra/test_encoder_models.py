@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from infra.models import SentenceTransformerEmbedder
-
-pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
-
 from infra.models.encoder import Encoder, quantize
 from infra.models.location import locate
 from tests.fakes.company import SmallEncoder
+from tests.fakes.extras import with_models
+
+pytestmark = with_models
 
 WORDS = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] the sea wall dog floor kitchen is old blue we walked query text : passage".split()

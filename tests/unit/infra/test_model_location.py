@@ -13,8 +13,9 @@ from infra.errors import ModelMissing, UsageError
 from infra.models import HashEmbedder
 from infra.models.location import locate
 from infra.models.vector_cache import VectorCache
+from tests.fakes.extras import with_models
 
-pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
+pytestmark = with_models
 
 
 def model_folder(root: Path, weights: bytes = b"w" * 100, **pooling: object) -> Path:
