@@ -44,7 +44,7 @@ _EXPORTED: dict[str, Any] = {
     "bundle": Bundle,
 }
 
-_READ = frozenset({"turn", "question", "context_input"})
+READ = frozenset({"turn", "question", "context_input"})
 """What others write and we read: fields with a default may be left out."""
 
 _VERSIONED_OUTSIDE = frozenset({"recalled", "bundle"})
@@ -57,7 +57,7 @@ def documents() -> dict[str, Any]:
 
 
 def _document(name: str, schema: Any) -> dict[str, Any]:  # noqa: ANN401 - a model or a union of models
-    document = TypeAdapter(schema).json_schema(mode="validation" if name in _READ else "serialization")
+    document = TypeAdapter(schema).json_schema(mode="validation" if name in READ else "serialization")
     return document | ({"x-schema-version": SCHEMA_VERSION} if name in _VERSIONED_OUTSIDE else {})
 
 
@@ -67,6 +67,11 @@ def export(folder: Path) -> list[Path]:
     paths = []
     for name, document in documents().items():
         path = folder / f"{name}.json"
-        path.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+        path.write_text(spelled(document))
         paths.append(path)
     return paths
+
+
+def spelled(document: dict[str, Any]) -> str:
+    """Return a document as it is written into files."""
+    return json.dumps(document, indent=1, sort_keys=True) + "\n"

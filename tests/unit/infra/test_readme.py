@@ -41,6 +41,11 @@ def test_every_command_in_it_exists() -> None:
 
 
 def test_paths_in_it_exist() -> None:
+    """Those that name a file alone too: it is in the folder that the same line names."""
     root = Path(__file__).parents[3]
-    for path in re.findall(r"`((?:schemas|stages|streams|infra|tests)/[\w/.]*)`", README):
-        assert (root / path).exists(), path
+    for line in README.splitlines():
+        paths = [root / path for path in re.findall(r"`((?:schemas|stages|streams|infra|tests)/[\w/.]*)`", line)]
+        assert [path for path in paths if not path.exists()] == [], line
+        folders = [path if path.is_dir() else path.parent for path in paths]
+        for name in re.findall(r"`(\w+\.py)`", line):
+            assert any((folder / name).exists() for folder in folders), (name, line)
