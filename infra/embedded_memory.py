@@ -79,10 +79,10 @@ class EmbeddedMemory:
         """Answer a question with cited evidence."""
         from stages.recall import Standing  # noqa: PLC0415 - with the plane, which reports do not load
 
-        began = perf_counter()
+        reader, began = self.plane.recall, perf_counter()  # what a process loads once is no part of an answer's time
         behind = 0 if self.journal.settled(space) else self._sums(space).pending
         stale = behind > 0 if after is None else not self._has_outcome(space, after)
-        found = await self.plane.recall.recall(space, question, Standing(stale=stale, behind=behind))
+        found = await reader.recall(space, question, Standing(stale=stale, behind=behind))
         return found.model_copy(update={"took_ms": round(1000 * (perf_counter() - began), 3)})
 
     def _has_outcome(self, space: Space, token: str) -> bool:

@@ -1,13 +1,19 @@
-"""What a supervisor and the worker that it starts say to each other, and the cluster that both need."""
+"""What a supervisor and the worker that it starts say to each other, and what both need before anything starts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
 
-from infra.errors import UsageError
+from infra.errors import HomeUnusable, MissingError, UsageError
 from infra.settings import Settings
+
+_CLIENTS: Final = ("faust", "aiokafka", "qdrant_client")
+"""What a worker is made of and the embedded mode is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +47,30 @@ def servers_of(settings: Settings) -> str:
         msg = "workers run on Kafka: name its servers in ANABRANCH_KAFKA, or start one with `anabranch kafka up`"
         raise UsageError(msg)
     return settings.kafka
+
+
+def folder_of(settings: Settings) -> Path:
+    """Return the folder of this home's workers, made if it is not there.
+
+    Raises:
+        HomeUnusable: if it cannot be made.
+    """
+    folder = settings.home / "workers"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{folder} cannot be made ({error.strerror}); name another folder by ANABRANCH_HOME"
+        raise HomeUnusable(msg) from error
+    return folder
+
+
+def must_be_installed() -> None:
+    """Look for what workers are made of, without loading it.
+
+    Raises:
+        MissingError: if some of it is not installed.
+    """
+    missing = [name for name in _CLIENTS if find_spec(name) is None]
+    if missing:
+        msg = f"workers need {', '.join(missing)}: run `pip install 'anabranch[kafka]'`"
+        raise MissingError(msg)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from infra.settings import Settings
-from infra.workers.child import Child, servers_of
+from infra.workers.child import Child, folder_of, must_be_installed, servers_of
 from infra.workers.logs import to_stderr
 from infra.workers.supervisor import Supervisor
 
@@ -19,8 +19,11 @@ def supervise(settings: Settings, stage: str, workers: int, port: int | None) ->
 
     Raises:
         UsageError: if the settings name no broker.
+        MissingError: if no worker could start: its folder cannot be made, or a client is not installed.
     """
     servers_of(settings)
+    must_be_installed()
+    folder_of(settings)
     to_stderr(stage)
 
     def command(number: int, restarts: Mapping[str, int]) -> list[str]:

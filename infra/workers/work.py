@@ -8,7 +8,7 @@ import sys
 
 from infra.settings import Settings
 from infra.workers import leash, loop
-from infra.workers.child import Child, servers_of
+from infra.workers.child import Child, folder_of, servers_of
 from infra.workers.ends import code_of
 from infra.workers.logs import to_stderr
 from infra.workers.real_plane import real_plane
@@ -24,10 +24,9 @@ def place(settings: Settings, child: Child) -> Place:
 
     Raises:
         UsageError: if they name no broker.
+        HomeUnusable: if the folder of workers cannot be made.
     """
-    servers = servers_of(settings)
-    folder = settings.home / "workers"
-    folder.mkdir(parents=True, exist_ok=True)
+    servers, folder = servers_of(settings), folder_of(settings)
     crashes = folder / "crashes.sqlite"
     return Place(servers, folder, crashes, child.number, port=child.port, restarts=child.restarts)
 
