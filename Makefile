@@ -7,7 +7,7 @@ TURNS  ?= 2000
 KILLS  ?= 20
 QDRANT_BIN ?= ../shared/bin/qdrant
 export HF_HUB_OFFLINE ?= 1
-# Some machines are set to compile all that a process imports anew at each start, seconds of it; .venv is our own.
+# Some machines are set to compile all that a process imports anew at each start, which is seconds of it.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup jars demo compiled test coverage check format bench chaos gpu clean
@@ -36,9 +36,10 @@ check: setup
 # All that tests import, compiled once while the checks leave a core idle: else each process below does it.
 compiled: setup
 	-$(BIN)/python -m pytest --collect-only --quiet > /dev/null
+	-$(BIN)/python -c "import sentence_transformers"
 
-# Three processes on two cores: those of Kafka wait for brokers and sessions. A file goes to one of them, so that what
-# its tests share is started once; the long ones come first.
+# Three processes on two cores: tests on Kafka wait for brokers and sessions. A file goes to one of them, so that what
+# its tests share is started once; files go in their order, those of `unit`, which are short, last.
 test: setup
 	$(MAKE) --no-print-directory --jobs 2 check jars compiled
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
@@ -71,3 +72,4 @@ gpu: setup
 
 clean:
 	rm -rf $(VENV) demo-home .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find schemas stages streams infra tests -name __pycache__ -prune -exec rm -rf {} +

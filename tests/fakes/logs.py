@@ -40,8 +40,8 @@ ways = st.builds(
 
 @st.composite
 def deadly(draw: st.DrawFn, steps: int = 250) -> Way:
-    """Return a way that ends at one of the first ``steps`` steps (a run of fewer lives)."""
-    way, at = draw(ways), draw(st.one_of(st.integers(1, 40), st.integers(1, steps)))
+    """Return a way that ends at one of the first ``steps`` steps (a run of fewer lives; an event takes some twenty)."""
+    way, at = draw(ways), draw(st.one_of(st.integers(1, 20), st.integers(1, 60), st.integers(1, steps)))
     error = draw(st.sampled_from([Died, Died, Died, Unavailable]))
     return Way(way.cut, way.lookahead, way.lanes, way.repeats, at, error)
 
@@ -56,5 +56,5 @@ def mingled(draw: st.DrawFn, logs: Sequence[Sequence[Sent]]) -> list[Sent]:
     return out + [sent for log in left for sent in log]
 
 
-runs = st.lists(st.tuples(st.integers(0, 30), st.one_of(ways, deadly(), deadly(), deadly())), max_size=4)
+runs = st.lists(st.tuples(st.integers(1, 30), st.one_of(ways, deadly(), deadly(), deadly())), min_size=1, max_size=4)
 """What happens before all is published: so many events more, then a run, which may die."""

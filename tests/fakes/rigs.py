@@ -58,8 +58,11 @@ async def check_each_as_alone(
     mixed: Sequence[Sent],
     runs: Sequence[tuple[int, Way]],
     last: Way,
-) -> None:
-    """Live ``mixed`` disturbed, and each space's own log alone: every space must end as it does alone."""
+) -> int:
+    """Live ``mixed`` disturbed, and each space's own log alone: every space must end as it does alone.
+
+    Returns how many of the runs died: a test whose runs all live shows little.
+    """
     with quick_folder() as folder:
         disturbed = make(folder / "disturbed")
         await disturbed.live(mixed, runs, last)
@@ -68,6 +71,14 @@ async def check_each_as_alone(
             alone = make(folder / f"alone-{n}")
             await alone.live(log)
             assert disturbed.fortune(space) == alone.fortune(space)
+        return disturbed.deaths
+
+
+def must_have_died(deaths: Sequence[int]) -> None:
+    """Fail if fewer than a third of the examples that were tried had a run that died."""
+    if not deaths:
+        pytest.skip("the tests that note deaths did not run")
+    assert 3 * sum(map(bool, deaths)) >= len(deaths), deaths
 
 
 @asynccontextmanager

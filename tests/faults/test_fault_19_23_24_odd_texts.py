@@ -33,7 +33,7 @@ POISON = [
 
 SPINS = """
 import os, sys
-from infra import bootstrap, cli
+from infra import cli, embedded_plane
 from stages.route import Route
 from streams import embedded
 from streams.watchdog import Watchdog

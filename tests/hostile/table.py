@@ -41,7 +41,8 @@ HEAD = """\
 # Hostile inputs and their outcomes
 
 Written by `python -m tests.hostile.table` from the cases and tests of this folder; a test keeps it so. After every
-input an ordinary turn goes into the same space and is recalled.
+input an ordinary turn goes into the same space and is recalled, or, where the disk or the home is at fault, the command
+that failed is run again and memory is as if nothing had been.
 
 - *committed*: in memory. *duplicate*: known already, and counted.
 - *letter*: refused, with the bytes that came and a reason that has the words quoted here; it has its place in the order

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from tests.fakes.disturbed import Way
 from tests.fakes.effort import effort
 from tests.fakes.logs import mingled, runs, sent_to, ways
-from tests.fakes.rigs import check_each_as_alone, odd_rig
+from tests.fakes.rigs import check_each_as_alone, must_have_died, odd_rig
 from tests.fakes.sent import Kind, Sent
 
 SPACES = ("acme/u-1", "acme/u-2", "bell/u-1")
 Log = list[Sent]
+deaths: list[int] = []
 
 
 @st.composite
@@ -29,4 +30,8 @@ async def test_each_space_remembers_what_it_would_alone(
     data: st.DataObject, logs: list[Log], runs: list[tuple[int, Way]], last: Way
 ) -> None:
     mixed = data.draw(mingled(logs))
-    await check_each_as_alone(odd_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last)
+    deaths.append(await check_each_as_alone(odd_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last))
+
+
+def test_runs_died_on_the_way() -> None:
+    must_have_died(deaths)

@@ -11,11 +11,12 @@ from tests.fakes.disturbed import Way, small_window
 from tests.fakes.effort import effort
 from tests.fakes.folders import quick_folder
 from tests.fakes.logs import mingled, runs, ways
-from tests.fakes.rigs import check_each_as_alone, edge_rig, found, real_rig
+from tests.fakes.rigs import check_each_as_alone, edge_rig, found, must_have_died, real_rig
 from tests.fakes.sent import Sent
 
 SPACES = (Space("acme/u-1"), Space("acme/u-2"))
 Log = list[Sent]
+deaths: list[int] = []
 
 
 @effort(8)
@@ -31,7 +32,7 @@ async def test_each_space_remembers_what_it_would_alone(
 ) -> None:
     mixed = data.draw(mingled(logs))
     with small_window(window):
-        await check_each_as_alone(real_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last)
+        deaths.append(await check_each_as_alone(real_rig, dict(zip(SPACES, logs, strict=True)), mixed, runs, last))
 
 
 @effort(3)
@@ -49,7 +50,12 @@ async def test_the_real_index_tells_the_same(
         disturbed, calm = edge_rig(folder / "disturbed"), edge_rig(folder / "calm")
         await disturbed.live(mixed, runs, last)
         event(f"deaths: {disturbed.deaths}")
+        deaths.append(disturbed.deaths)
         await calm.live([sent for log in logs for sent in log])
         for space in SPACES:
             assert disturbed.fortune(space) == calm.fortune(space)
             assert await found(disturbed, space) == await found(calm, space)
+
+
+def test_runs_died_on_the_way() -> None:
+    must_have_died(deaths)

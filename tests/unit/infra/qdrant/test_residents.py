@@ -65,7 +65,8 @@ def where(space: Space, as_of: int = 99, *, closed_too: bool = False) -> Filter:
 def near(residents: Residents, asked: Filter, limit: int = 9) -> list[str]:
     resident = residents.with_vectors(asked.space)
     assert resident is not None, "the vectors are not in memory"
-    (ranked,) = resident.nearest(asked, [bytes([1, 0])], limit)
+    ranked, again, opposite = resident.nearest(asked, [bytes([1, 0]), bytes([1, 0]), bytes([255, 0])], limit)
+    assert (again, len(opposite)) == (ranked, len(ranked))
     return [record_id for record_id, _ in ranked]
 
 
