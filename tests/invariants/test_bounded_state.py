@@ -1,13 +1,13 @@
 """Invariant 7: a stage's state is small, flat, without full texts, written in small parts, and never torn.
 
 The first check lets a space live through several times W and weighs what is stored of each stage after every turn. W
-and the numbers of turns and messages kept are made small, so that a short log goes beyond them.
+and the numbers of turns and messages kept are made small, so that a short log goes beyond them. The checks of crowds
+feed one stage turns of ever new speakers: what it keeps of them must not add up either.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +17,25 @@ from schemas.header import EventKind, Header
 from schemas.space import Space
 from stages.commit import state as commit_state
 from stages.commit import windows
-from stages.contract import Emit
+from stages.extract_per_view import ExtractPerView
+from stages.extract_per_view import state as extract_state
+from stages.localize_state import LocalizeState, forest
 from stages.ring import Ring
 from stages.route import Route, working
 from streams import state as states
 from streams.effects import Cut
 from streams.journal import Journal
 from streams.state import HEADER, Counts, Saved, StateHeader, StateRow
-from tests.fakes.busy import NoHistory, extracted
-from tests.fakes.mutations import Mutation, each
+from tests.fakes.busy import NoHistory, extracted, localized, longest
+from tests.fakes.crowd import Weights, check_crowd, newcomers
+from tests.fakes.embedder import DigestEmbedder
+from tests.fakes.mutations import Install, Mutation, each
 from tests.fakes.narrow import narrow
 from tests.fakes.real_home import BEN, BOT, MIA, RealHome, said
 
 TURNS = 36
+Check = Callable[[], Awaitable[None]]
+
 TAIL = "so ends turn"
 """The last words of every text, beyond what a state may keep of it."""
 
@@ -37,39 +43,6 @@ LOG = [
     said(f"t{n}", f"I own a cello, {n}{' and so on and so forth' * 24} {TAIL} {n}.", minutes=n, speaker=speaker)
     for n, speaker in enumerate([MIA, BEN, BOT] * (TURNS // 3))
 ]
-
-
-class Weights:
-    """The bytes of each stage's stored state, a list a kind, turn by turn."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, list[int]] = defaultdict(list)
-
-    def weigh(self, stage: str, saved: Saved) -> None:
-        """Weigh parts, vectors and header apart, and what the last save wrote but for vectors."""
-        plain = {name: data for name, data in saved.parts.items() if not name.startswith("vectors")}
-        fresh = [data for name, data in plain.items() if saved.header.parts[name][1] == saved.header.version]
-        header = saved.header.model_dump_json()
-        for kind, size in {
-            "parts": _size(plain.values()),
-            "vectors": _size(saved.parts.values()) - _size(plain.values()),
-            "header": len(header),
-            "last save": _size(fresh) + len(header),
-        }.items():
-            self.of[f"{kind} of {stage}"].append(size)
-
-    def check(self) -> None:
-        for what, sizes in self.of.items():
-            third = len(sizes) // 3
-            assert max(sizes) < 64_000, f"not small: {what}"
-            if "last save" in what:
-                assert sum(sizes[third:]) / len(sizes[third:]) < 4096, f"much is written a turn: {what}"
-            else:
-                assert max(sizes[-third:]) <= 1.05 * max(sizes[third : 2 * third]), f"not flat: {what}"
-
-
-def _size(parts: Iterable[bytes]) -> int:
-    return sum(map(len, parts))
 
 
 async def check_life(folder: Path) -> None:
@@ -87,19 +60,29 @@ async def check_life(folder: Path) -> None:
 
 
 async def check_channel() -> None:
-    """However many speak, what route keeps of working memory stays as large as it was."""
-    stage, weights = Route(NoHistory()), Weights()
+    """Working memory of ``route`` loses who has long been silent."""
     with pytest.MonkeyPatch.context() as patch:
         narrow(patch)
-        state = stage.initial(Space("acme/channel"))
-        saved = states.EMPTY
-        for message in await extracted(TURNS):
-            outcome = await stage.decide(message, state)
-            assert isinstance(outcome, Emit)
-            state = outcome.state
-            saved, _ = states.save(saved, StateHeader(), state.parts())
-            weights.weigh("route", saved)
-    weights.check()
+        await check_crowd(Route(NoHistory()), await extracted(TURNS))
+
+
+async def check_parties() -> None:
+    """``extract_per_view`` asks only whether there are two, so it need not know all."""
+    with pytest.MonkeyPatch.context() as patch:
+        narrow(patch)
+        await check_crowd(ExtractPerView(DigestEmbedder()), await localized(TURNS, sentences=2))
+
+
+async def check_long_names() -> None:
+    """``localize_state`` keeps what fits of turns, tips and people whose names and ids are long."""
+    await check_crowd(LocalizeState(NoHistory()), await newcomers(longest("x", 100)))
+
+
+async def check_branches() -> None:
+    """``localize_state`` keeps tips of so many branches and no more, even if all of them would fit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest, "TIP_BYTES", 10**6)
+        await check_crowd(LocalizeState(NoHistory()), await newcomers(lambda kind, number: f"{kind}{number}"))
 
 
 def check_torn(folder: Path) -> None:
@@ -137,8 +120,9 @@ async def test_states_stay_bounded(tmp_path: Path) -> None:
     await check_life(tmp_path)
 
 
-async def test_speakers_do_not_add_up() -> None:
-    await check_channel()
+@pytest.mark.parametrize("check", [check_channel, check_parties, check_long_names, check_branches])
+async def test_speakers_do_not_add_up(check: Check) -> None:
+    await check()
 
 
 def test_a_torn_save_shows_nowhere(tmp_path: Path) -> None:
@@ -190,10 +174,41 @@ def everybody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(working, "PARTICIPANTS", 10**6)
 
 
+def everyone_a_party(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(extract_state, "MAX_PARTIES", 10**6)
+
+
+def unlimited(limit: str) -> Install:
+    """Take a limit of the forest away."""
+    return lambda patch: patch.setattr(forest, limit, 10**6)
+
+
 @each(Mutation("everybody stays in working memory", everybody, "not flat: parts of route"))
 async def test_a_growing_crowd_is_caught(mutation: Mutation) -> None:
     with mutation.put_in():
         await check_channel()
+
+
+@each(Mutation("everybody stays a party", everyone_a_party, "not flat: parts of extract_per_view"))
+async def test_growing_parties_are_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_parties()
+
+
+@each(
+    Mutation("the window keeps whatever size", unlimited("SEEN_BYTES"), "not small: parts of localize_state"),
+    Mutation("tips have whatever size", unlimited("TIP_BYTES"), "not small: parts of localize_state"),
+    Mutation("everybody stays known", unlimited("PERSON_BYTES"), "not small: parts of localize_state"),
+)
+async def test_a_growing_forest_is_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_long_names()
+
+
+@each(Mutation("the tip of every branch stays", unlimited("MOST_TIPS"), "not small: parts of localize_state"))
+async def test_growing_branches_are_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_branches()
 
 
 def header_first(patch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Invariant 6: nothing that a stage could read changes under it.
 
 The check takes down what memory and the real index say as of some positions, lets the space live on and asks again.
-Among the stages is one that writes an old record once more in other words, and closes a closed one again.
+Among the stages is one that writes an old record once more in other words, and closes a closed one again. A second
+check asks about records that later are marked: as changed, and as gone from working memory.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from schemas.memory import OPEN, ClosedRow, RecordRow, row_key
 from schemas.routed import RecordVector, Routed
 from schemas.space import Space
 from stages.contract import Emit
-from stages.ports import Embedder, Filter
+from stages.ports import Embedder, Filter, Found
 from stages.route import Route
 from stages.text.tokens import tokens
 from streams.codec import canonical
@@ -30,11 +31,16 @@ from streams.records import Records
 from streams.topology import Topology
 from tests.fakes.folders import quick_folder
 from tests.fakes.index_suite import Index
-from tests.fakes.mutations import Mutation, each
+from tests.fakes.mutations import Install, Mutation, each
+from tests.fakes.narrow import narrow
 from tests.fakes.real_home import ALL_KINDS, SPACE, RealHome, said, story, wired
 
 MEDDLE = "meddle"
 POSITIONS = (3, 5, 15)
+
+MOODS = ("I love jazz.", "I prefer tea.", "I don't like jazz any more.", "My favourite colour is red.")
+BATCH = 6
+"""Turns after which memory is asked; each batch moves some out of working memory, where changes are noticed."""
 
 
 @dataclass
@@ -93,6 +99,27 @@ async def check() -> None:
         await home.index.close()
 
 
+async def check_marks() -> None:
+    """A mark is there from its position on, and as of an earlier one it never was."""
+    with pytest.MonkeyPatch.context() as patch, home_on_edge(Meddler()) as home:
+        narrow(patch)
+        told: dict[int, list[Any]] = {}
+        for first in range(0, 3 * BATCH, BATCH):
+            await home.tell(moods(first))
+            told |= {position: await answers(home, position) for position in (first + 3, first + BATCH - 1)}
+        marked = [found for found in await home.indexed() if found.record.since < BATCH]
+        assert any(found.changed for found in marked), "nothing was changed, so no mark can show too early"
+        assert any(found.left is not None for found in marked), "nothing left working memory"
+        assert {position: await answers(home, position) for position in told} == told, "the past reads otherwise now"
+        assert isinstance(home.index, EdgeIndex)
+        await home.index.close()
+
+
+def moods(first: int) -> list[bytes]:
+    """Return a batch of turns of somebody who loves and prefers now this, now that."""
+    return [said(f"t{n}", MOODS[n % len(MOODS)], minutes=100 * n) for n in range(first, first + BATCH)]
+
+
 async def answers(home: RealHome, as_of: int) -> list[Any]:
     """What a stage can read as of a position: all records, the default search by sense and words, those closed."""
     embedder = HashEmbedder()
@@ -108,6 +135,10 @@ async def answers(home: RealHome, as_of: int) -> list[Any]:
 
 async def test_what_could_be_read_stays_as_it_was() -> None:
     await check()
+
+
+async def test_marks_show_from_their_position_on() -> None:
+    await check_marks()
 
 
 def replaced(patch: pytest.MonkeyPatch) -> None:
@@ -167,3 +198,22 @@ def not_searched_any_more(patch: pytest.MonkeyPatch) -> None:
 async def test_a_change_is_caught(mutation: Mutation) -> None:
     with mutation.put_in():
         await check()
+
+
+def for_all_time(mark: str) -> Install:
+    """Let a mark of a record be shown as of every position."""
+
+    def found(row: RecordRow, content: points.Payload, as_of: int, score: int = 0) -> Found:
+        known = points.found(row, content, OPEN, score)
+        return replace(points.found(row, content, as_of, score), **{mark: getattr(known, mark)})
+
+    return lambda patch: patch.setattr(edge_reads, "found", found)
+
+
+@each(
+    Mutation("a change shows before its position", for_all_time("changed"), "the past reads otherwise now"),
+    Mutation("a record has left before its position", for_all_time("left"), "the past reads otherwise now"),
+)
+async def test_an_early_mark_is_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_marks()
