@@ -38,11 +38,11 @@ compiled: setup
 	-$(BIN)/python -m pytest --collect-only --quiet > /dev/null
 	-$(BIN)/python -c "import sentence_transformers"
 
-# Three processes on two cores: tests on Kafka wait for brokers and sessions. A file goes to one of them, so that what
-# its tests share is started once; files go in their order, those of `unit`, which are short, last.
+# Two processes, one a core: a third one gained nothing on two cores. A file goes to one of them, so that what its tests
+# share is started once; files go in their order, those of `unit`, which are short, last.
 test: setup
 	$(MAKE) --no-print-directory --jobs 2 check jars compiled
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Which lines and branches of stages and streams no test reaches.
 coverage: setup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
@@ -70,7 +71,11 @@ def must_be_installed() -> None:
     Raises:
         MissingError: if some of it is not installed.
     """
-    missing = [name for name in _CLIENTS if find_spec(name) is None]
+    missing = [name for name in _CLIENTS if not _is_there(name)]
     if missing:
         msg = f"workers need {', '.join(missing)}: run `pip install 'anabranch[kafka]'`"
         raise MissingError(msg)
+
+
+def _is_there(module: str) -> bool:
+    return module in sys.modules or find_spec(module) is not None  # Faust, once loaded, hides where it came from

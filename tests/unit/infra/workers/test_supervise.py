@@ -27,7 +27,10 @@ def test_the_home_cannot_be_made(tmp_path: Path) -> None:
         supervise(settings(tmp_path / "file" / "home"), "normalize", 1, None)
 
 
-def test_a_client_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "find_spec", lambda name: None if name == "faust" else child)
-    with pytest.raises(MissingError, match=r"need faust: .*anabranch\[kafka\]"):
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_client_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, loaded: bool) -> None:
+    if loaded:
+        pytest.importorskip("faust")  # once loaded it is found in another way
+    monkeypatch.setattr(child, "_CLIENTS", ("json", "faust", "no_such_client"))
+    with pytest.raises(MissingError, match=r"need no_such_client: .*anabranch\[kafka\]"):
         supervise(settings(tmp_path), "normalize", 1, None)
