@@ -120,15 +120,16 @@ def _about_the_same(case: _Whole, place: _Whole) -> bool:
     one, other = case.schema, place.schema
     if not _types(one) & _types(other):
         return False
-    tags = [name for name in one.get("properties", {}) if name != "schema_version" and _values(case, name)]
-    return all(_values(case, name) & (_values(place, name) or _values(case, name)) for name in tags)
+    names = one.get("properties", {}).keys() - {"schema_version"}
+    tags = [(_constant(case, name), _constant(place, name)) for name in names]
+    return all(None in pair or pair[0] == pair[1] for pair in tags)
 
 
-def _values(whole: _Whole, name: str) -> set[str]:
-    """Return the constants that a property may be, if it is one."""
+def _constant(whole: _Whole, name: str) -> str | None:
+    """Return the one value that a property may have, if there is but one."""
     part = whole.schema.get("properties", {}).get(name)
     schema = whole.at(part).schema if part is not None else {}
-    return {repr(schema["const"])} if "const" in schema else set()
+    return repr(schema["const"]) if "const" in schema else None
 
 
 def _types(schema: Schema) -> set[str]:
