@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,11 @@ class Dialogue:
     def speakers(self) -> int:
         """How many people speak."""
         return len({turn["speaker"]["id"] for turn in self.turns})
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits of all its turns: whether two runs measured the same."""
+        return blake2b(json.dumps(self.turns, sort_keys=True).encode(), digest_size=4).hexdigest()
 
     def events(self, first: int, end: int, space: Space | None = None) -> Iterator[Imported]:
         """Give the turns from number ``first`` on, before ``end``.
@@ -81,7 +88,16 @@ def _channel(turns: int, path: Path | None) -> Dialogue:
     if path is None:
         return Dialogue("channel", tuple(bounds_talk.channel(turns)), "made by rule")
     with unpacked(path) as folder:
-        return _strung("channel", read(folder, Format.IRC), f"Ubuntu IRC, {path.name}", turns)
+        return _strung("channel", _of_each(read(folder, Format.IRC)), f"Ubuntu IRC, {path.name}", turns)
+
+
+def _of_each(events: Iterable[Imported]) -> Iterator[Imported]:
+    """Give the first turns of every conversation, as many of each: people of one log alone are too few."""
+    by_space: dict[Space, list[Imported]] = defaultdict(list)
+    for event in events:
+        by_space[event.space_key].append(event)
+    for told in by_space.values():
+        yield from told[: -(-_ROUND // len(by_space))]
 
 
 def _strung(name: str, events: Iterable[Imported], source: str, wanted: int, *, pair: bool = False) -> Dialogue:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from rich.console import Console
 
 from infra.bench.bounds_dialogues import Dialogue
 from infra.bench.bounds_home import ALONE, fresh
-from infra.bench.bounds_pace import Pace, pace_of
-from infra.bench.bounds_readings import Reading
-from infra.bench.bounds_tables import print_paces, print_readings, print_recalls
+from infra.bench.bounds_pace import pace_of
+from infra.bench.bounds_tables import holds, print_pace, print_readings, print_recalls
 from infra.bench.filled import filled, warmed
 from infra.bench.latency import ASKED, Latency, latency_of
 from infra.settings import Settings
@@ -27,42 +26,40 @@ SMALL = 10
 """Turns of a space of the home that has many."""
 
 
-async def run_bounds(settings: Settings, told: Sequence[Dialogue], turns: int, console: Console) -> None:
-    """Tell each dialogue up to ``turns`` turns, read it off at each power of ten, and time recalls."""
+async def run_bounds(settings: Settings, told: Sequence[Dialogue], turns: int, console: Console) -> bool:
+    """Tell each dialogue up to ``turns`` turns, read it off at each power of ten, and time recalls.
+
+    Returns:
+        Whether every bound of state holds.
+    """
     embedder = await warmed(settings)
     console.print(f"anabranch {version('anabranch')}   model {embedder.model}")
-    timed = _Timed()
-    for dialogue in told:
-        console.print(f"{dialogue.name}: {dialogue.speakers} speakers; {dialogue.source}")
-        readings = await _grown(settings, dialogue, turns, embedder, timed)
-        print_readings(console, dialogue.name, readings)
-    timed.recalls.append(await _many_spaces(settings, told[0], turns // SMALL, embedder, console))
-    if timed.paces:
-        print_paces(console, timed.paces)
-    print_recalls(console, timed.recalls)
+    grown = [await _grown(settings, dialogue, turns, embedder, console) for dialogue in told]
+    small = await _many_spaces(settings, told[0], turns // SMALL, embedder, console)
+    print_recalls(console, [*(one.recall for one in grown), small])
+    return all(one.holds for one in grown)
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
-    """What is printed of all dialogues together."""
+class _Grown:
+    """A dialogue of which everything is printed but how long recalls took."""
 
-    recalls: list[tuple[str, Latency]] = field(default_factory=list)
-    paces: list[Pace] = field(default_factory=list)
+    holds: bool
+    recall: tuple[str, Latency]
 
 
-async def _grown(
-    settings: Settings, dialogue: Dialogue, turns: int, embedder: Embedder, timed: _Timed
-) -> list[Reading]:
+async def _grown(settings: Settings, dialogue: Dialogue, turns: int, embedder: Embedder, console: Console) -> _Grown:
+    console.print(f"{dialogue.name}: {dialogue.speakers} speakers; {dialogue.source}; {dialogue.digest}")
     async with fresh(settings, embedder) as warming:
         await warming.tell(dialogue, 0, ALONE)  # what a process reads once is not the first turns' fault
     async with fresh(settings, embedder) as home:
         stops = _stops(turns)
         readings = [await home.read(dialogue, last) for last in stops]
+        print_readings(console, dialogue.name, readings)
         latency = await latency_of(home.memory, _questions(dialogue, turns), embedder, turns)
-        timed.recalls.append((f"{dialogue.name}, one space", latency))
         if len(stops) > _BASE + 1:
-            timed.paces.append(await pace_of(settings, dialogue, home, stops[_BASE], embedder))
-    return readings
+            print_pace(console, await pace_of(settings, dialogue, home, stops[_BASE], embedder))
+    return _Grown(holds(readings), (f"{dialogue.name}, one space", latency))
 
 
 def _stops(turns: int) -> list[int]:

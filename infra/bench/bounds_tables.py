@@ -54,28 +54,38 @@ def _rest(readings: Sequence[Reading]) -> Iterable[list[str]]:
         ]
 
 
+def holds(readings: Sequence[Reading]) -> bool:
+    """Return whether no stage at any reading has or writes more than it may."""
+    return _largest(readings)[0] <= LIMIT and _most_written(readings)[0] <= WRITTEN
+
+
 def verdicts(readings: Sequence[Reading]) -> list[str]:
     """Return the largest state and the most written by any stage at any reading, each beside its limit."""
-    size, name, turns = max((s.state_bytes, s.stage, r.turns) for r in readings for s in r.stages)
-    most, writer, when = max((one, stage, r.turns) for r in readings for stage, one in r.alone.items())
+    size, name, turns = _largest(readings)
+    most, writer, when = _most_written(readings)
     state = f"the largest state has {size:,} bytes ({name} at {turns:,} turns; limit {LIMIT:,})"
     written = f"a turn told alone writes {most:,.0f} bytes at most ({writer} at {when:,} turns; limit {WRITTEN:,})"
     return [f"{_said(holds=size <= LIMIT)}: {state}", f"{_said(holds=most <= WRITTEN)}: {written}"]
+
+
+def _largest(readings: Sequence[Reading]) -> tuple[int, str, int]:
+    return max((s.state_bytes, s.stage, r.turns) for r in readings for s in r.stages)
+
+
+def _most_written(readings: Sequence[Reading]) -> tuple[float, str, int]:
+    return max((one, stage, r.turns) for r in readings for stage, one in r.alone.items())
 
 
 def _said(*, holds: bool) -> str:
     return "holds" if holds else "BROKEN"
 
 
-def print_paces(console: Console, paces: Iterable[Pace]) -> None:
+def print_pace(console: Console, pace: Pace) -> None:
     """Print how much longer a turn takes after many turns than after few: over all slices, and the least and most."""
-    rows = [
-        [one.name, how, f"{one.few:,}", f"{one.many:,}", *_paces(slices)]
-        for one in paces
-        for how, slices in (("in bulk", one.bulk), ("alone", one.alone))
-    ]
-    columns = ["dialogue", "told", "few", "many", "ms after few", "ms after many", "ratio", "in slices"]
-    table(console, "Time a turn after few turns and after many, told side by side", columns, rows)
+    few, many = f"{pace.few:,}", f"{pace.many:,}"
+    rows = [[how, *_paces(slices)] for how, slices in (("in bulk", pace.bulk), ("alone", pace.alone))]
+    columns = ["told", f"ms a turn after {few}", f"ms a turn after {many}", "ratio", "in slices"]
+    table(console, f"{pace.name}: time a turn in two spaces, told side by side", columns, rows)
 
 
 def _paces(slices: Sequence[tuple[float, float]]) -> list[str]:

@@ -77,13 +77,17 @@ def bounds(
     irc: Annotated[Path | None, typer.Option("--irc", help="Logs of channels; unset: made by rule.")] = None,
     turns: Annotated[int, typer.Option("--turns", min=100, help="Turns of a space at the end.")] = 10_000,
 ) -> None:
-    """State, what is written of it, time, files and memory as a space grows, and recall in large and many spaces."""
+    """State, what is written of it, time, files and memory as a space grows, and recall in large and many spaces.
+
+    Exit code 1 if a bound of state is broken.
+    """
     from infra.bench.bounds_dialogues import dialogues  # noqa: PLC0415
     from infra.bench.bounds_run import run_bounds  # noqa: PLC0415
 
     session = session_of(context)
     told = dialogues(turns, locomo, beam, irc)
-    session.run(run_bounds(session.settings(), told, turns, output.console()))
+    if not session.run(run_bounds(session.settings(), told, turns, output.console())):
+        raise typer.Exit(1)
 
 
 @benchmarks.command(
