@@ -20,9 +20,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,models,bench,dev]'
 	touch $@
 
-# Kafka's jars, 54 MB, once. Where they cannot be had, the tests that need them say why.
+# Kafka's jars, 54 MB, and what Java loads of them, once. Where they cannot be had, the tests that need them say why.
 jars: setup
-	-$(BIN)/python -c "from infra.kafka import bring; from infra.settings import cache_folder; bring(cache_folder())"
+	-$(BIN)/python -c "from infra.kafka import bring, keep_loaded; from infra.settings import cache_folder; \
+		keep_loaded(bring(cache_folder()))"
 
 demo: setup
 	$(BIN)/python -m infra.demo

@@ -1,5 +1,6 @@
 """Kafka: one node of our own for tests and for trying things out, and the topics as code."""
 
+from infra.kafka.archive import keep_loaded
 from infra.kafka.broker import Broker
 from infra.kafka.cluster import Applied, Cluster
 from infra.kafka.differences import Differences, FoundTopic, TopicsUnfitError, difference
@@ -18,5 +19,6 @@ __all__ = [
     "WantedTopic",
     "bring",
     "difference",
+    "keep_loaded",
     "wanted",
 ]

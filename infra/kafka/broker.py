@@ -42,23 +42,26 @@ class Broker:
     libs: Path
     ports: Ports
     quick: bool = False
+    options: tuple[str, ...] = ()
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
     _said: int = field(default=0, init=False, repr=False)
 
     @classmethod
-    def at(cls, folder: Path, libs: Path, port: int | None = None, *, quick: bool = False) -> Broker:
+    def at(
+        cls, folder: Path, libs: Path, port: int | None = None, *, quick: bool = False, options: tuple[str, ...] = ()
+    ) -> Broker:
         """Prepare the folder if it is new, start a broker on its data, and return it when it answers.
 
         Ports are free ones, the same for the same folder where they can be; ``port`` asks for the clients' one.
         ``quick`` is for a broker that lives for a minute or less: it starts faster, and Java's second compiler, which
-        takes more than all the work of 10,000 turns, leaves its code alone.
+        takes more than all the work of 10,000 turns, leaves its code alone. ``options`` are further ones of Java.
 
         Raises:
             BrokerFailedError: if it cannot start, with the end of its log, or another program has ``port``.
             MissingError: if there is no Java, or the folder cannot be written.
         """
         folder = folder.absolute()
-        broker = cls(folder, libs.absolute(), choose(folder, port), quick)
+        broker = cls(folder, libs.absolute(), choose(folder, port), quick, options)
         broker.start()
         return broker
 
@@ -100,7 +103,7 @@ class Broker:
             raise
 
     def _run(self, lock: int) -> subprocess.Popen[bytes]:
-        java = storage.command(self.libs, "kafka.Kafka", *_JAVA, *(storage.QUICK if self.quick else ()))
+        java = storage.command(self.libs, "kafka.Kafka", *_JAVA, *(storage.QUICK if self.quick else ()), *self.options)
         with self.log.open("ab") as log:
             self._said = log.tell()
             return subprocess.Popen(  # noqa: S603 - Java from the PATH

@@ -20,6 +20,9 @@ from infra.kafka.ports import HOST, Ports
 DATA: Final = "data"
 PROPERTIES: Final = "server.properties"
 LOGGING: Final = "log4j2.yaml"
+ARCHIVE: Final = "loaded.jsa"
+"""Beside the jars: what Java has loaded of them before, see ``archive``."""
+
 _LOCK: Final = "lock"
 
 QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -147,7 +150,8 @@ def command(libs: Path, main: str, *options: str) -> list[str]:
     Raises:
         MissingError: if there is no Java.
     """
-    return [java(), *options, f"-Dlog4j2.configurationFile={LOGGING}", "-cp", f"{libs}/*", main]
+    kept = [f"-XX:SharedArchiveFile={archive}"] if (archive := libs / ARCHIVE).exists() else []
+    return [java(), *kept, *options, f"-Dlog4j2.configurationFile={LOGGING}", "-cp", f"{libs}/*", main]
 
 
 def cluster_id(folder: Path) -> str:

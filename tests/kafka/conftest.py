@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.kafka import Broker, bring
+from infra.kafka import Broker, bring, keep_loaded
 from infra.settings import cache_folder
 
 
@@ -22,7 +22,9 @@ class Named:
 
 @pytest.fixture(scope="session")
 def libs() -> Path:
-    return bring(cache_folder())
+    jars = bring(cache_folder())
+    keep_loaded(jars)
+    return jars
 
 
 @pytest.fixture(scope="session")

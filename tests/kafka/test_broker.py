@@ -17,7 +17,7 @@ from infra.errors import MissingError
 from infra.kafka import Broker, BrokerFailedError
 from infra.kafka.ports import HOST, is_free
 from infra.kafka.ready import serves, speaks
-from infra.kafka.storage import DATA, PROPERTIES, claimed, cluster_id
+from infra.kafka.storage import ARCHIVE, DATA, PROPERTIES, claimed, cluster_id
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = [f"line {number}".encode() for number in range(100)]
@@ -34,6 +34,11 @@ def test_it_answers_as_the_cluster_of_its_folder(lone: Broker) -> None:
 def test_nothing_listens_on_another_interface(lone: Broker) -> None:
     assert lone.pid is not None
     assert set(listening(lone.pid)) == {(HOST, lone.ports.broker), (HOST, lone.ports.controller)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process maps is read from /proc")
+def test_java_takes_what_it_loaded_before_as_it_was_kept(lone: Broker) -> None:
+    assert str(lone.libs / ARCHIVE) in Path(f"/proc/{lone.pid}/maps").read_text()
 
 
 def listening(pid: int) -> Iterator[tuple[str, int]]:

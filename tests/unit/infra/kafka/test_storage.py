@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from infra.errors import MissingError
-from infra.kafka import BrokerFailedError, wanted
+from infra.kafka import BrokerFailedError, keep_loaded, wanted
 from infra.kafka.ports import Ports
-from infra.kafka.storage import claimed, note_owner, properties
+from infra.kafka.storage import ARCHIVE, claimed, command, note_owner, properties
 
 SETTINGS = dict(line.split("=", 1) for line in properties(Ports(20_100, 20_101)).splitlines())
 
@@ -50,3 +50,22 @@ def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(MissingError, match=r"cannot be in .*file/broker"), claimed(tmp_path / "file" / "broker"):
         pytest.fail("there is no such folder")
+
+
+def test_what_java_loaded_before_is_taken_only_where_it_is_kept(tmp_path: Path) -> None:
+    assert not [option for option in command(tmp_path, "kafka.Kafka") if "Archive" in option]
+    (tmp_path / ARCHIVE).touch()
+    assert f"-XX:SharedArchiveFile={tmp_path / ARCHIVE}" in command(tmp_path, "kafka.Kafka")
+
+
+def test_what_is_kept_is_not_made_again(tmp_path: Path) -> None:
+    (tmp_path / ARCHIVE).write_bytes(b"kept")
+    keep_loaded(tmp_path)  # there are no jars to start a broker from
+    assert (tmp_path / ARCHIVE).read_bytes() == b"kept"
+    assert [path.name for path in tmp_path.iterdir()] == [ARCHIVE]
+
+
+def test_what_cannot_be_started_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BrokerFailedError):
+        keep_loaded(tmp_path)
+    assert not list(tmp_path.iterdir())
