@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
 
+from infra.bench.kafka import starting
 from infra.kafka import Broker, bring, keep_loaded
 from infra.settings import cache_folder
+from tests.fakes import forked
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,15 @@ class Named:
     """A cluster that ANABRANCH_KAFKA_TEST names."""
 
     bootstrap: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers() -> Iterator[None]:
+    """Let plants fork their workers; started as ``bench kafka`` does, each takes three seconds of a core first."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starting, "start", forked.worker)
+        forkserver.ensure_running()  # it imports while a broker starts
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from infra.bench.kafka import starting
 from infra.cli.app import app
 from infra.cli.session import Session
 from infra.errors import UsageError
@@ -57,19 +58,12 @@ class Installation:
 
     folder: Path
     environment: dict[str, str]
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    processes: dict[str, starting.Process] = field(default_factory=dict)
 
     def start(self, stage: str, **more: str) -> None:
-        with (self.folder / f"{stage}.log").open("ab") as log:
-            command = [sys.executable, "-m", "infra.cli", "worker", stage, "--child", Child().told()]
-            self.processes[stage] = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=os.environ | self.environment | more,
-                stdin=subprocess.PIPE,  # its leash
-                stdout=log,
-                stderr=log,
-            )
+        module = ["infra.cli", "worker", stage, "--child", Child().told()]
+        environment = os.environ | self.environment | more
+        self.processes[stage] = starting.start(module, environment, self.folder / f"{stage}.log")
 
     def must_live(self) -> bool:
         for stage, process in self.processes.items():

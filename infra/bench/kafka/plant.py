@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from infra.bench.kafka import starting
 from infra.kafka import Broker, Cluster, bring, wanted
 from infra.kafka.topics import LOG_PARTITIONS
 from infra.qdrant.process import QdrantProcess
@@ -32,7 +32,7 @@ class Plant:
     folder: Path
     broker: Broker
     qdrant: QdrantProcess | None
-    workers: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
+    workers: dict[tuple[str, int], starting.Process] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     call: float = 0.0
     edges: int = LOG_PARTITIONS
@@ -54,15 +54,9 @@ class Plant:
             module = ["infra.bench.kafka.idle_worker", stage, str(number), *where]
         else:
             module = ["infra.cli", "worker", stage, "--child", Child(number).told()]
-        with (self.folder / f"{stage}-{number}.log").open("ab") as log:
-            self.workers[stage, number] = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", *module],
-                env=self._environment(self.folder / f"{stage}-{number}"),
-                stdin=subprocess.PIPE,  # its leash
-                stdout=log,
-                stderr=log,
-                cwd=_ROOT,
-            )
+        home = self.folder / f"{stage}-{number}"
+        log = self.folder / f"{stage}-{number}.log"
+        self.workers[stage, number] = starting.start(module, self._environment(home), log)
 
     def _environment(self, home: Path) -> dict[str, str]:
         given = {"ANABRANCH_HOME": str(home), "ANABRANCH_KAFKA": self.broker.bootstrap} | self.environment
@@ -113,9 +107,6 @@ class Plant:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-_ROOT: Final = Path(__file__).parents[3]
 
 
 @contextmanager
