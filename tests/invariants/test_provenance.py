@@ -56,6 +56,8 @@ async def check(folder: Path) -> None:
         assert shown(own_words(one)) <= named, f"{kind(one)}: a turn is shown that is not named"
         if one.kind is RecordKind.WINDOW:
             assert len(one.provenance) == one.text.count("\n") + 1, "a window names a turn that it does not show"
+        elif one.kind is RecordKind.TURN or (one.kind in ITEM_KINDS and one.text == own_words(one)):
+            assert len(one.provenance) == 1, f"{kind(one)}: a turn is named that it is not of"
 
 
 def kind(one: RecordRow) -> str:
@@ -142,6 +144,16 @@ def optional(patch: pytest.MonkeyPatch) -> None:
         "windows name more than they show",
         naming(Commit, RecordKind.WINDOW, names=lambda row: tuple(dict.fromkeys((*row.provenance, "t8", "t0")))),
         "a window names a turn that it does not show",
+    ),
+    Mutation(
+        "turns name a neighbour too",
+        naming(Route, RecordKind.TURN, names=lambda row: (*row.provenance, "t8", "t0")),
+        "turn: a turn is named that it is not of",
+    ),
+    Mutation(
+        "items name a neighbour too",
+        naming(Route, *ITEM_KINDS, names=lambda row: tuple(dict.fromkeys((*row.provenance, "t8", "t0")))),
+        "item: a turn is named that it is not of",
     ),
     Mutation(
         "records name what is no turn",
