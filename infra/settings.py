@@ -68,6 +68,10 @@ class Settings(BaseSettings):
     worker_port: Annotated[
         int | None, Field(ge=1, le=65535, description="pages of a stage's first worker; unset: a free port")
     ] = None
+    worker_host: Annotated[
+        str,
+        Field(min_length=1, description="address of a worker's pages, which have no keys; unset: this machine only"),
+    ] = "127.0.0.1"
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
 

@@ -31,14 +31,15 @@ def worker(
     workers: Annotated[int, typer.Option("--workers", min=1, max=1024, help="Processes of the stage.")] = 1,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=1, max=65535, help="Of the first one's pages on 127.0.0.1; unset: free ones."),
+        typer.Option("--port", min=1, max=65535, help="Of the first one's pages; unset: free ones."),
     ] = None,
     as_json: JsonOption = False,
     child: Annotated[str | None, typer.Option("--child", hidden=True)] = None,
 ) -> None:
     """Run a stage on Kafka until Ctrl-C or SIGTERM; what ends unasked is started again. `status` shows all workers.
 
-    Each process serves /healthz, /readyz, /metrics and /status on 127.0.0.1, and logs JSON lines.
+    Each process serves /healthz, /readyz, /metrics and /status, on 127.0.0.1 unless ANABRANCH_WORKER_HOST names another
+    address, and logs JSON lines.
     """
     if stage == STATUS:
         _status(context, as_json=as_json)

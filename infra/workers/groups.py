@@ -21,7 +21,7 @@ _REACH_MS: Final = 10_000
 _ANSWER_S: Final = 5.0
 _LOOK_S: Final = 0.2
 _now = time.monotonic  # noqa: TID251 - how long to wait for a cluster is no event's time
-_NAME: Final = re.compile(r"anabranch-(?P<stage>\w+)-(?P<number>\d+)@(?P<host>[\w.]+):(?P<port>\d+)")
+_NAME: Final = re.compile(r"anabranch-(?P<stage>\w+)-(?P<number>\d+)@(?P<host>[\w.:-]+):(?P<port>\d+)")
 
 
 @dataclass(frozen=True, slots=True)

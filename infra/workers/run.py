@@ -38,8 +38,8 @@ from streams.watchdog import Watchdog
 class Place:
     """Where a worker runs: its cluster and folder, the file of crashes that it shares, its number among others.
 
-    ``port`` is that of its pages (0: a free one); ``restarts`` says how often it was started again, by cause; ``still``
-    is how long (s) it may get nowhere, ``reopen`` after how long a partition that stopped is tried again.
+    Its pages are at ``host`` and ``port`` (0: a free one); ``restarts`` says how often it was started again, by cause;
+    ``still`` is how long (s) it may get nowhere, ``reopen`` after how long a partition that stopped is tried again.
     """
 
     bootstrap: str
@@ -49,6 +49,7 @@ class Place:
     session: float = 10.0
     generation: int = FIRST_GENERATION
     port: int = 0
+    host: str = HOST
     restarts: Mapping[str, int] = field(default_factory=dict)
     still: float = STILL_S
     reopen: float = 10.0
@@ -114,11 +115,11 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
         run = Running(worker, Pulse(worker, place.number, Health(place.still), place.restarts))
         shared.fail = run.fail
         _tell_waits(shared)
-        run.port = await stack.enter_async_context(serving(run.pulse, place.port))
+        run.port = await stack.enter_async_context(serving(run.pulse, place.port, place.host))
         settings = GroupSettings(
             place.bootstrap,
             shared.group,
-            client_id(name, place.number, run.port),
+            client_id(name, place.number, place.host, run.port),
             source,
             sending.partitions[source],
             mine,
@@ -147,9 +148,9 @@ def _settle() -> None:
     gc.set_threshold(YOUNG)
 
 
-def client_id(stage: str, number: int, port: int) -> str:
+def client_id(stage: str, number: int, host: str, port: int) -> str:
     """Return by what name a worker is known in its group: `anabranch worker status` finds its pages by it."""
-    return f"anabranch-{stage}-{number}@{HOST}:{port}"
+    return f"anabranch-{stage}-{number}@{host}:{port}"
 
 
 def _tell_waits(shared: Shared) -> None:

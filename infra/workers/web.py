@@ -1,4 +1,4 @@
-"""The pages of a worker, for this machine only: health, readiness, figures, status."""
+"""The pages of a worker, for this machine only unless told otherwise: health, readiness, figures, status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from aiohttp import web
 from infra.errors import MissingError
 
 HOST: Final = "127.0.0.1"
-"""Pages name spaces in reasons and have no keys: nobody outside this machine may read them."""
+"""Pages name spaces in reasons and have no keys: nobody outside this machine may read them, unless the operator says
+where else they are (``ANABRANCH_WORKER_HOST``), as in a container that Prometheus and probes reach from outside."""
 
 
 class Pages(Protocol):
@@ -36,11 +37,11 @@ class Pages(Protocol):
 
 
 @asynccontextmanager
-async def serving(pages: Pages, port: int) -> AsyncIterator[int]:
-    """Serve the pages inside the block, on ``port`` or (0) a free one; give the port.
+async def serving(pages: Pages, port: int, host: str = HOST) -> AsyncIterator[int]:
+    """Serve the pages inside the block at ``host``, on ``port`` or (0) a free one; give the port.
 
     Raises:
-        MissingError: if the port is taken.
+        MissingError: if the port is taken, or the address is none of this machine's.
     """
     app = web.Application()
     app.add_routes(
@@ -55,9 +56,9 @@ async def serving(pages: Pages, port: int) -> AsyncIterator[int]:
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, HOST, port).start()
+            await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            msg = f"port {port} of {HOST} cannot be had ({error.strerror}): choose another with --port, or none"
+            msg = f"port {port} of {host} cannot be had ({error.strerror}): choose another with --port, or none"
             raise MissingError(msg) from error
         yield int(runner.addresses[0][1])
     finally:

@@ -28,7 +28,9 @@ def place(settings: Settings, child: Child) -> Place:
     """
     servers, folder = servers_of(settings), folder_of(settings)
     crashes = folder / "crashes.sqlite"
-    return Place(servers, folder, crashes, child.number, port=child.port, restarts=child.restarts)
+    return Place(
+        servers, folder, crashes, child.number, port=child.port, host=settings.worker_host, restarts=child.restarts
+    )
 
 
 async def run(settings: Settings, stage: str, child: Child) -> None:
