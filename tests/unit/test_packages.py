@@ -13,8 +13,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("schemas", "stages", "streams", "infra")
+CLIENT = ROOT / "infra" / "client"
+SOURCE = CLIENT / "src"  # of a wheel of its own, whose packages have their names from here
 PACKAGES = {
-    ".".join(path.parent.relative_to(ROOT).parts): path.parent
+    ".".join(path.parent.relative_to(SOURCE if SOURCE in path.parents else ROOT).parts): path.parent
     for room in ROOMS
     for path in sorted((ROOT / room).rglob("__init__.py"))
 }
@@ -22,12 +24,13 @@ OFFERING = {name: folder for name, folder in PACKAGES.items() if "__all__" in (f
 
 
 def sources() -> Iterator[tuple[Path, str]]:
-    """Yield all code: the packages, the tests, and the Python snippets of the README."""
+    """Yield all code: the packages, the tests, and the Python snippets of the two READMEs."""
     for room in (*ROOMS, "tests"):
         for path in sorted((ROOT / room).rglob("*.py")):
             yield path, path.read_text()
-    for snippet in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
-        yield ROOT / "README.md", snippet
+    for readme in (ROOT / "README.md", CLIENT / "README.md"):
+        for snippet in re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL):
+            yield readme, snippet
 
 
 def imported() -> dict[str, set[tuple[str, Path]]]:

@@ -1,0 +1,124 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from ssl import SSLContext
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
+
+import httpx
+
+from anabranch_client.aio_batching import AsyncBatching
+from anabranch_client.answers import Accepted, Bundle, Recalled, TurnState
+from anabranch_client.calls import Asking, Calls, ContextOptions
+from anabranch_client.lane import LINGER_MS, MAX_WAITING_BYTES, BatchLimits
+from anabranch_client.parts import MAX_BYTES, MAX_TURNS
+from anabranch_client.retries import Flow, Outcome, Retries, Send, Timeouts
+from anabranch_client.turns import Turn
+from anabranch_client.wire import Options, answer, failure
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """A gateway, for asyncio; many tasks may share one. ``Client`` has the same methods.
+
+    Each method raises the errors of ``anabranch_client.errors``, after the tries that ``retries`` allows. ``tls`` is
+    for a gateway whose certificate the usual authorities did not sign, ``transport`` for proxies and tests.
+
+    Raises:
+        WrongUse: if the address or the key can't be one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeouts: Timeouts | None = None,
+        retries: Retries | None = None,
+        tls: SSLContext | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._options = Options(url, key, timeouts or Timeouts(), retries or Retries(), tls)
+        self._calls = Calls(self._options.retries)
+        self._http = httpx.AsyncClient(transport=transport, **self._options.http())
+
+    @classmethod
+    def like(cls, options: Options, calls: Calls) -> Self:
+        """Return a client that goes where another one goes and shares its tokens."""
+        client = cls(options.url, options.key, timeouts=options.timeouts, retries=options.retries, tls=options.tls)
+        client._calls = calls
+        return client
+
+    async def publish(self, space: str, turn: Turn) -> Accepted:
+        """Publish a turn; return once the log has it."""
+        return await self._run(self._calls.publish(space, [turn]))
+
+    async def publish_many(self, space: str, turns: Iterable[Turn]) -> Accepted:
+        """Publish turns in their order; return once the log has all.
+
+        They go in requests of up to 100 turns or 512 KB, one after another. Where one fails, ``accepted`` of the error
+        names the turns of those before it.
+        """
+        return await self._run(self._calls.publish(space, turns))
+
+    async def recall(self, space: str, question: str, **how: Unpack[Asking]) -> Recalled:
+        """Ask a question; it sees this client's own last write to the space, or says that it is stale."""
+        return await self._run(self._calls.recall(space, question, how))
+
+    async def context(self, space: str, text: str, **how: Unpack[ContextOptions]) -> Bundle:
+        """Return what an agent should have before it when it answers ``text``, a turn that is not published."""
+        return await self._run(self._calls.context(space, text, how))
+
+    async def turn(self, space: str, turn_id: str) -> TurnState:
+        """Return where a turn is.
+
+        Raises:
+            NotFound: if the log has no such turn.
+        """
+        return await self._run(self._calls.turn(space, turn_id))
+
+    def batching(
+        self,
+        max_turns: int = MAX_TURNS,
+        max_bytes: int = MAX_BYTES,
+        linger_ms: float = LINGER_MS,
+        max_waiting_bytes: int = MAX_WAITING_BYTES,
+    ) -> AsyncBatching:
+        """Return a publisher that gathers turns; use it in an ``async with`` block."""
+        limits = BatchLimits(max_turns, max_bytes, linger_ms, max_waiting_bytes)
+        return AsyncBatching(lambda space, part: self._run(self._calls.publish_each(space, part)), limits)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Return the client."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Let go of the connections."""
+        await self.close()
+
+    async def _run(self, flow: Flow[T]) -> T:
+        try:
+            send = next(flow)
+            while True:
+                if send.delay_s > 0:
+                    await asyncio.sleep(send.delay_s)
+                send = flow.send(await self._outcome(send))
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+    async def _outcome(self, send: Send) -> Outcome:
+        try:
+            return answer(await self._http.request(**self._options.arguments(send)))
+        except httpx.RequestError as error:
+            return failure(send, error)

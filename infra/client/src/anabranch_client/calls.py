@@ -1,0 +1,232 @@
+"""The methods of both clients, written once: each is a flow of requests (see ``retries``)."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from threading import Lock
+from typing import Any, Final, TypedDict
+from urllib.parse import quote
+from uuid import uuid4
+
+from anabranch_client import answers
+from anabranch_client.answers import Accepted, Bundle, Recalled, TurnState
+from anabranch_client.errors import (
+    About,
+    AnabranchError,
+    Invalid,
+    Refused,
+    TooMuch,
+    Unavailable,
+    WrongUse,
+    with_accepted,
+)
+from anabranch_client.parts import Encoded, encoded, halves, parts
+from anabranch_client.retries import Flow, Request, Retries, answered
+from anabranch_client.turns import Turn, check_space, written
+
+_TOKENS: Final = 10_000
+"""Spaces whose last token a client keeps (about 2 MB)."""
+
+_TOO_LARGE: Final = 413
+
+
+class Latest(Enum):
+    """The token of the client's own last write to the space, if it has one."""
+
+    WRITE = "the client's own last write"
+
+
+class Asking(TypedDict, total=False):
+    """How a question is asked. All of it may be left out.
+
+    ``k`` is the number of distinct evidence turns (10), ``asker`` who asks ("my sister" is theirs), ``asked_at`` when
+    ("last month" is before it), ``for_turn`` the turn that asks, which is no evidence for itself. ``as_of`` asks for
+    what was known then: ``turn:ID``, ``time:T`` or ``position:N``. ``after`` is what has to be in memory: the answer to
+    a publish, a token, or ``None`` for nothing; left out, it is the client's own last write to the space.
+    """
+
+    k: int
+    asker: str | None
+    asked_at: datetime | None
+    for_turn: str | None
+    as_of: str | None
+    after: Accepted | str | Latest | None
+
+
+class ContextOptions(TypedDict, total=False):
+    """Who says the text and when, and how many tokens the bundle may have (the gateway's own choice, if left out)."""
+
+    speaker: str | None
+    at: datetime | None
+    budget: int
+
+
+@dataclass
+class Tokens:
+    """The last token of each space written to; of many spaces, those written to last. Safe between threads."""
+
+    _kept: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def keep(self, space: str, token: str) -> None:
+        """Keep a token."""
+        with self._lock:
+            self._kept[space] = token
+            self._kept.move_to_end(space)
+            if len(self._kept) > _TOKENS:
+                self._kept.popitem(last=False)
+
+    def get(self, space: str) -> str | None:
+        """Return the last token of a space."""
+        with self._lock:
+            return self._kept.get(space)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What a gateway can be asked."""
+
+    retries: Retries
+    tokens: Tokens = field(default_factory=Tokens)
+
+    def publish(self, space: str, turns: Iterable[Turn]) -> Flow[Accepted]:
+        """Publish turns in their order, in as few requests as they fit in, one after another."""
+        check_space(space)
+        ids: list[str] = []
+        after = None
+        for part in parts(encoded(space, turn) for turn in turns):
+            try:
+                accepted = yield from self._publish_part(space, part)
+            except AnabranchError as error:
+                raise with_accepted(error, ids) from error.__cause__
+            ids += accepted.turn_ids
+            after = accepted.after
+        if after is None:
+            msg = f"there are no turns to publish to {space}"
+            raise WrongUse(msg)
+        return Accepted(tuple(ids), after)
+
+    def publish_each(self, space: str, part: Sequence[Encoded]) -> Flow[list[Accepted | AnabranchError]]:
+        """Publish turns of many callers in their order; return what became of each.
+
+        A request with a wrong turn is refused whole, so it is halved until the wrong one is alone. Where a turn may
+        come again, those behind it are not sent: they would overtake it.
+        """
+        try:
+            accepted = yield from self._post(space, part)
+        except AnabranchError as error:
+            if len(part) == 1 or not _is_of_a_turn(error):
+                return [error] * len(part)
+        else:
+            return [Accepted((one.turn_id,), accepted.after) for one in part]
+        first, second = halves(part)
+        outcomes = yield from self.publish_each(space, first)
+        last = outcomes[-1]
+        if isinstance(last, AnabranchError) and not _is_of_a_turn(last):
+            return [*outcomes, *(unsent(space, one) for one in second)]
+        return [*outcomes, *(yield from self.publish_each(space, second))]
+
+    def recall(self, space: str, question: str, how: Asking) -> Flow[Recalled]:
+        """Ask a question."""
+        about = _about("recall from", space)
+        body = {
+            "question": question,
+            "asker": how.get("asker"),
+            "asked_at": _moment("asked_at", how.get("asked_at")),
+            "for_turn": how.get("for_turn"),
+            "k": how.get("k"),
+            "after": self._token(space, how.get("after", Latest.WRITE)),
+            "as_of": how.get("as_of"),
+        }
+        answer = yield from answered(_request(about, "recall", body), self.retries)
+        return answers.read(about, answer, answers.recalled)
+
+    def context(self, space: str, text: str, how: ContextOptions) -> Flow[Bundle]:
+        """Ask for the bundle of a turn that is not published."""
+        about = _about("context from", space)
+        at = _moment("at", how.get("at"))
+        body = {"text": text, "speaker": how.get("speaker"), "at": at, "budget": how.get("budget")}
+        answer = yield from answered(_request(about, "context", body), self.retries)
+        return answers.read(about, answer, answers.bundle)
+
+    def turn(self, space: str, turn_id: str) -> Flow[TurnState]:
+        """Ask where a turn is."""
+        about = _about("look up in", space, turn_id)
+        name = quote(turn_id, safe="")
+        if not turn_id.strip("."):
+            name = turn_id.replace(".", "%2E")  # `..` as a part of a path is a step up
+        request = Request("GET", f"{_path(space)}/turns/{name}", about)
+        return answers.read(about, (yield from answered(request, self.retries)), answers.turn_state)
+
+    def _publish_part(self, space: str, part: Sequence[Encoded]) -> Flow[Accepted]:
+        """Publish turns of one caller; if the gateway takes less at once, in halves."""
+        try:
+            return (yield from self._post(space, part))
+        except TooMuch as error:
+            if len(part) == 1 or error.status != _TOO_LARGE:
+                raise
+        first, second = halves(part)
+        before = yield from self._publish_part(space, first)
+        try:
+            accepted = yield from self._publish_part(space, second)
+        except AnabranchError as error:
+            raise with_accepted(error, before.turn_ids) from error.__cause__
+        return Accepted(before.turn_ids + accepted.turn_ids, accepted.after)
+
+    def _post(self, space: str, part: Sequence[Encoded]) -> Flow[Accepted]:
+        about = _about("publish to", space, *(one.turn_id for one in part))
+        payloads = [one.payload for one in part]
+        body = payloads[0] if len(part) == 1 else b'{"turns":[' + b",".join(payloads) + b"]}"
+        answer = yield from answered(Request("POST", f"{_path(space)}/turns", about, body), self.retries)
+        accepted = answers.read(about, answer, answers.accepted)
+        self.tokens.keep(space, accepted.after)
+        return accepted
+
+    def _token(self, space: str, after: Accepted | str | Latest | None) -> str | None:
+        if isinstance(after, Latest):
+            return self.tokens.get(space)
+        return after.after if isinstance(after, Accepted) else after
+
+
+def unsent(space: str, one: Encoded) -> Unavailable:
+    """Return the error of a turn that is not sent because one before it was not taken."""
+    what = "not sent, because turns of this space before it did not arrive"
+    return Unavailable(About("publish to", space, (one.turn_id,)), what, is_maybe_taken=False)
+
+
+def broken_off(space: str, one: Encoded) -> Unavailable:
+    """Return the error of a turn whose publisher was closed by force while it was in flight."""
+    return Unavailable(About("publish to", space, (one.turn_id,)), "closed before an answer came", is_maybe_taken=True)
+
+
+def is_ended(outcome: Accepted | Exception) -> bool:
+    """Whether a turn will not come again as it is: what is behind it may go on."""
+    return isinstance(outcome, Accepted) or _is_of_a_turn(outcome)
+
+
+def _is_of_a_turn(error: Exception) -> bool:
+    """Whether the gateway refused for what the turns are: others are taken at the same time."""
+    return isinstance(error, Invalid) or (isinstance(error, Refused) and error.status == _TOO_LARGE)
+
+
+def _about(doing: str, space: str, *turn_ids: str) -> About:
+    return About(doing, check_space(space), turn_ids, uuid4().hex)
+
+
+def _path(space: str) -> str:
+    tenant, _, name = space.partition("/")
+    return f"/v1/spaces/{quote(tenant, safe='@:+=~')}/{quote(name, safe='@:+=~')}"
+
+
+def _request(about: About, what: str, body: dict[str, Any]) -> Request:
+    given = {name: value for name, value in body.items() if value is not None}
+    return Request("POST", f"{_path(about.space)}/{what}", about, json.dumps(given).encode("ascii"))
+
+
+def _moment(name: str, at: datetime | None) -> str | None:
+    return None if at is None else written(name, at)
