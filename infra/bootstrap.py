@@ -35,12 +35,22 @@ async def open_memory(
         ModelMissing: if something is pending and the model is not there.
         MissingError: if the settings name a Kafka that does not answer.
     """
-    async with AsyncExitStack() as stack:
-        if settings.kafka is not None:
-            from infra.remote import open_remote  # noqa: PLC0415 - the embedded mode must not load the clients
+    if settings.kafka is not None:
+        from infra.remote import open_remote  # noqa: PLC0415 - the embedded mode must not load the clients
 
-            yield await stack.enter_async_context(open_remote(settings, wait=wait))
-            return
+        async with open_remote(settings, wait=wait) as remote:
+            yield remote
+        return
+    async with open_embedded(settings, embedder) as memory:
+        if wait:
+            await memory.run(progress)
+        yield memory
+
+
+@asynccontextmanager
+async def open_embedded(settings: Settings, embedder: Embedder | None = None) -> AsyncIterator[EmbeddedMemory]:
+    """Open the memory of a home, whatever is pending; raises what ``open_memory`` does."""
+    async with AsyncExitStack() as stack:
         stack.enter_context(usable(settings.home))
         home = stack.enter_context(owned(settings.home))
         journal = Journal(home / LOG)
@@ -53,7 +63,4 @@ async def open_memory(
             stack.push_async_callback(plane.close)
             return plane
 
-        memory = EmbeddedMemory(journal, built)
-        if wait:
-            await memory.run(progress)
-        yield memory
+        yield EmbeddedMemory(journal, built)

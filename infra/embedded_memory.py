@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
 from infra.outcomes import event_id_of, is_named, open_letters, stage_status, turn_states
@@ -21,6 +22,9 @@ from streams.topology import FIRST, FLOW, LAST, AnyStep
 if TYPE_CHECKING:
     from stages.recall import Recall
     from streams.embedded import Embedded
+
+_LOOK_S: Final = 0.02
+"""Seconds between looks of who waits for an event; each costs three lookups."""
 
 
 class Plane(Protocol):
@@ -63,6 +67,27 @@ class EmbeddedMemory:
         lags = {step.name: self.journal.total_lag(step) for step in FLOW}
         await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
 
+    async def serve(self, told: Callable[[], None]) -> None:
+        """Process the log and what ``notice`` tells of, until cancelled; ``told`` is called at each durable step."""
+        await self.plane.runtime.serve(lambda _cut: told())
+
+    def notice(self, spaces: Iterable[Space]) -> None:
+        """Hear of spaces to whose log another connection has appended."""
+        for space in spaces:
+            self.plane.runtime.notice(space)
+
+    async def ended(self, space: Space, token: str, patience: float) -> None:
+        """Wait until the event that a causal token names has its outcome, ``patience`` seconds at most.
+
+        The caller sees by itself whether it has; an event that the log does not hold is not waited for.
+        """
+        offset, clock = self._offset(space, token), asyncio.get_running_loop()
+        deadline = clock.time() + patience
+        if offset is None:
+            return
+        while self.journal.committed_offset(space) < offset and clock.time() < deadline:  # noqa: ASYNC110 - a duplicate
+            await asyncio.sleep(_LOOK_S)  # or a letter may have no position, and raises no watermark
+
     def sums(self) -> Sums:
         """Return where all events of all spaces are."""
         return sum((self._sums(space) for space in self.journal.spaces()), Sums())
@@ -87,9 +112,13 @@ class EmbeddedMemory:
 
     def _has_outcome(self, space: Space, token: str) -> bool:
         """Say whether the event that a causal token names (a turn id, ``id@revision`` or an event id) has ended."""
-        ended = self.journal.committed_offset(space)
+        offset = self._offset(space, token)
+        return offset is not None and offset <= self.journal.committed_offset(space)
+
+    def _offset(self, space: Space, token: str) -> int | None:
+        """Return where the log holds the last event that a causal token names, or ``None``."""
         seen = [record for record in self.journal.naming(space, event_id_of(token)) if is_named(record.body, token)]
-        return bool(seen) and seen[-1].offset <= ended
+        return seen[-1].offset if seen else None
 
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
         """Return the bundle E_t for a text that is not published."""

@@ -74,15 +74,31 @@ class Settings(BaseSettings):
     ] = "127.0.0.1"
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+    keys: Annotated[Path | None, Field(description="the gateway's API keys; unset: keys.sqlite in the home")] = None
+    gateway_body: Annotated[
+        int, Field(ge=1024, le=64 * 1024 * 1024, description="largest body of a request, in bytes")
+    ] = 4 * 1024 * 1024
+    gateway_turns: Annotated[int, Field(ge=1, le=10_000, description="most turns of a request")] = 500
+    gateway_rate: Annotated[
+        float, Field(gt=0, le=1_000_000, description="requests a second that a key may make; twice as many at once")
+    ] = 200.0
+    gateway_pending: Annotated[
+        int, Field(ge=1, le=100_000_000, description="most events of a space that may wait for their outcome")
+    ] = 10_000
+
+    @property
+    def key_file(self) -> Path:
+        """Where the gateway's API keys are."""
+        return self.home / "keys.sqlite" if self.keys is None else self.keys
 
     def embedded(self, home: Path) -> Settings:
         """Return the same settings for the embedded mode in another home: no cluster is known to them."""
         return self.model_copy(update={"home": home, "kafka": None, "qdrant_url": None})
 
-    @field_validator("home")
+    @field_validator("home", "keys")
     @classmethod
-    def _absolute(cls, home: Path) -> Path:
-        return home.expanduser().absolute()
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser().absolute()
 
     @field_validator("embedder")
     @classmethod
@@ -126,7 +142,7 @@ def load_settings() -> Settings:
             return (init_settings, env_settings, *toml)
 
     try:
-        return Settings.model_construct(**dict(WithFile()))
+        return Settings.model_construct(**vars(WithFile()))
     except ValidationError as error:
         raise UsageError(_explained(error, file)) from None
     except (OSError, ValueError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +87,7 @@ def first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 class Embedded:
-    """Runs a topology over one journal and one index until nothing is pending."""
+    """Runs a topology over one journal and one index, until nothing is pending or for good."""
 
     def __init__(self, topology: Topology, journal: Journal, index: IndexWriter, patience: Patience) -> None:
         self.topology = topology
@@ -150,7 +150,25 @@ class Embedded:
             Unavailable: if a model or the index does not answer for as long as patience lasts.
             StageCrashed: if a stage has a bug that this input shows.
         """
+        await self._work(on_cut, self._quiet.wait)
+
+    async def serve(self, on_cut: Callable[[Cut], None] | None = None) -> None:
+        """Process what the log holds, and what ``notice`` tells of, until cancelled; else as ``run``.
+
+        Raises:
+            Unavailable: as ``run``.
+            StageCrashed: likewise.
+        """
+        await self._work(on_cut, asyncio.Event().wait)
+
+    def notice(self, space: Space) -> None:
+        """Hear that the log has more events of a space; a run that begins later looks by itself."""
+        self._offer(self.topology.first.name, space)
+        self._settle()
+
+    async def _work(self, on_cut: Callable[[Cut], None] | None, end: Callable[[], Awaitable[object]]) -> None:
         self._on_cut = on_cut or (lambda _cut: None)
+        self._busy = 0  # a lane that was cancelled before it began has not said that it ended
         for node in self.topology:
             for space in self.journal.pending(node):
                 self._offer(node.name, space)
@@ -159,14 +177,14 @@ class Embedded:
             deaths = Deaths(self._hand, self.journal.path)
             with self._hand, Watchdog(deaths.hung), seldom():
                 deaths.count()
-                await self._until_quiet()
+                await self._until(end)
         except BaseExceptionGroup as errors:
             raise first(errors) from None
 
-    async def _until_quiet(self) -> None:
+    async def _until(self, end: Callable[[], Awaitable[object]]) -> None:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._stage(node)) for node in self.topology]
-            await self._quiet.wait()
+            await end()
             for task in tasks:
                 task.cancel()
 

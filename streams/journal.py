@@ -110,6 +110,22 @@ class Journal(Records):
         ).fetchone()
         return 0 if row is None else HEADER.decode(row[0]).offset
 
+    def waiting(self, space: str) -> int:
+        """Return how many events of a space have no outcome yet; it looks at no others."""
+        (count,) = self._db.execute(
+            "SELECT COUNT(*) FROM log WHERE space = ? AND seq > ?", (space, self.committed_offset(space))
+        ).fetchone()
+        return int(count)
+
+    def outcomes(self, space: str, event_id: str) -> Iterator[Row]:
+        """Return the outcomes of the events of an id in a space, by position, and perhaps others that hold its text."""
+        found = self._db.execute(
+            "SELECT body FROM memory WHERE space = ? AND key >= 'outcome ' AND key < 'outcome!' "
+            "AND instr(body, ?) > 0 ORDER BY key",
+            (space, spelled(event_id).decode()),
+        )
+        return (_ROW.decode(body.encode()) for (body,) in found)
+
     def naming(self, space: str, text: str) -> list[Inbound]:
         """Return the events of a space whose bytes hold ``text`` as JSON writes it, in order; all if none does."""
         rows = self._db.execute(

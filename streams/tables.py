@@ -9,6 +9,7 @@ from pathlib import Path
 
 from streams.crashes import CrashBook
 from streams.stopped import WrongHome
+from streams.writers import Writers
 
 VERSION = 2
 """Of the tables below; a home of another version is refused, since it would be read wrongly."""
@@ -38,20 +39,22 @@ CREATE INDEX IF NOT EXISTS letters_space ON letters (space);
 
 
 class Tables:
-    """One SQLite file in WAL mode, used from one thread.
+    """One SQLite file in WAL mode, used from one thread. Threads with a ``Tables`` each share their ``writers``.
 
     What clients were told is durable (``append``) is synced to the disk; the rest can be made again from it, so it
     need not be: a crash of the process loses nothing, a crash of the machine only work that is repeated.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, writers: Writers | None = None) -> None:
         self.path = path
+        self.writers = writers or Writers()
         self._db = sqlite3.connect(path, isolation_level=None)
         try:
             self._refuse_other()
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.executescript(_SCHEMA)
-            self.crashes = CrashBook(self._db)
+            with self.writers.turn():
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.executescript(_SCHEMA)
+                self.crashes = CrashBook(self._db)
         except sqlite3.OperationalError:  # the disk, not the file
             self._db.close()
             raise
@@ -76,7 +79,8 @@ class Tables:
         Raises:
             WrongHome: if the home has another value.
         """
-        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
+        with self.writers.turn():
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
         (known,) = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         if known != value:
             msg = f"this home has {name} {known!r}, but {value!r} is asked for; {way_out}"
@@ -85,12 +89,13 @@ class Tables:
     @contextmanager
     def transaction(self, *, synced: bool = False) -> Iterator[None]:
         """Make what is written inside durable together; with ``synced`` it is on the disk at the end."""
-        self._db.execute(f"PRAGMA synchronous={'FULL' if synced else 'NORMAL'}")
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:  # SQLite has ended it itself where the disk is full
-                self._db.execute("ROLLBACK")
-            raise
+        with self.writers.turn():
+            self._db.execute(f"PRAGMA synchronous={'FULL' if synced else 'NORMAL'}")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite has ended it itself where the disk is full
+                    self._db.execute("ROLLBACK")
+                raise

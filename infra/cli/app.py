@@ -16,11 +16,13 @@ from infra.cli import (
     forest,
     ingest,
     kafka,
+    keys,
     letters,
     memory,
     operate,
     recall,
     schemas,
+    serve,
     space,
     topics,
     topology,
@@ -86,7 +88,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
-    *(topics, kafka, worker, operate, schemas, bench, doctor),
+    *(topics, kafka, worker, operate, serve, keys, schemas, bench, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from infra import shown
 from infra.cli import output, turn_records
 from infra.cli.arguments import JsonOption, NoWaitOption, SpaceOption
 from infra.cli.session import Session, session_of
@@ -74,9 +75,7 @@ def records(
 
 
 def _turns(memory: Memory, space: Space) -> Iterable[dict[str, Any]]:
-    for turn in memory.turns(space):
-        state = turn.state.value if turn.state else "pending"
-        yield {"turn_id": turn.turn_id, "position": turn.position, "state": state, "reason": turn.reason}
+    return map(shown.turn, memory.turns(space))
 
 
 def _rows(memory: Memory, space: Space) -> Iterable[dict[str, Any]]:
@@ -85,12 +84,12 @@ def _rows(memory: Memory, space: Space) -> Iterable[dict[str, Any]]:
 
 def _brief(memory: Memory, space: Space) -> Iterable[dict[str, Any]]:
     for row in memory.rows(space):
-        shown = row.model_dump(mode="json")
-        since = shown.get("since", shown.get("position", shown.get("until")))
-        what = shown.get("text") or shown.get("reason") or shown.get("type") or shown.get("state")
+        told = row.model_dump(mode="json")
+        since = told.get("since", told.get("position", told.get("until")))
+        what = told.get("text") or told.get("reason") or told.get("type") or told.get("state")
         yield {
             "row": row.row,
-            "kind": shown.get("kind", shown.get("cause")),
+            "kind": told.get("kind", told.get("cause")),
             "since": since,
             "text": what,
             "id": row_key(row).partition(" ")[2],

@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from infra import shown
+from infra.as_of import AsOf
 from infra.cli import output
 from infra.cli.answers import show_bundle, show_recalled
-from infra.cli.arguments import JsonOption, NoWaitOption, SpaceOption, parse_time, resolve_as_of
+from infra.cli.arguments import JsonOption, NoWaitOption, SpaceOption, parse_time
 from infra.cli.question_lines import Given, inputs_of, questions_of
 from infra.cli.session import Session, session_of
-from infra.cli.turn_records import placement
+from infra.memory_api import Memory
 from schemas.recall import Bundle, ContextInput, Question
 from schemas.space import Space
 
@@ -77,13 +79,17 @@ def recall(  # noqa: PLR0913 - an argument an option
 
 async def _recall(session: Session, given: list[Given[Question]], way: _Way, *, wait: bool) -> None:
     async with session.memory(wait=wait) as memory:
-        as_of = None if way.as_of is None else resolve_as_of(memory, way.space, way.as_of)
+        as_of = None if way.as_of is None else _position(memory, way.space, AsOf.read(way.as_of))
         for one in given:
             recalled = await memory.recall(way.space, one.asked.model_copy(update={"as_of": as_of}), way.after)
             if way.as_json:
                 output.json_line(recalled.model_dump(mode="json") | {"id": one.id})
             else:
                 show_recalled(one.asked.question, recalled)
+
+
+def _position(memory: Memory, space: Space, as_of: AsOf) -> int:
+    return as_of.position(space, () if as_of.needs is None else memory.rows(space))
 
 
 def context(  # noqa: PLR0913 - an argument an option
@@ -125,7 +131,5 @@ async def _context(session: Session, given: list[Given[ContextInput]], asked: _A
 
 def _bundle(bundle: Bundle, one: Given[ContextInput]) -> dict[str, Any]:
     """Return the bundle as printed: with the id of its line where there is a file."""
-    shown = bundle.model_dump(mode="json", include={"lines", "tokens"})
     turn_id = None if one.id is None else str(one.id)
-    numbered = {"id": one.id} if one.from_file else {}
-    return numbered | {"placement": placement(turn_id, bundle.placement)} | shown
+    return ({"id": one.id} if one.from_file else {}) | shown.bundle(bundle, turn_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from schemas.localized import Placement
+from infra.shown import placement
 from schemas.memory import ClosedRow, RecordRow, Row, TurnDetail
 
 Detailed = tuple[RecordRow, TurnDetail]
@@ -23,18 +23,6 @@ def open_turns(rows: Iterable[Row]) -> list[Detailed]:
     turns.sort(key=lambda turn: turn[0].since)
     newest = {detail.turn_id: (record, detail) for record, detail in turns if record.id not in closed}
     return sorted(newest.values(), key=lambda turn: turn[0].since)
-
-
-def placement(turn_id: str | None, placed: Placement) -> dict[str, Any]:
-    """Return a placement as it is printed."""
-    return {
-        "turn_id": turn_id,
-        "parent_turn_id": placed.parent_turn_id,
-        "other_parents": list(placed.other_parents),
-        "rule": placed.rule.value,
-        "score": placed.score,
-        "runners_up": [{"turn_id": other.turn_id, "score": other.score} for other in placed.runners_up],
-    }
 
 
 def placements(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
 
 from infra.errors import UsageError
+from infra.loop_thread import LoopThread
 from infra.memory_api import Progress, SpaceStatus, Sums, TurnState
 from infra.outcomes import turn_states
 from infra.remote.groups import quiet
 from infra.remote.layout import read_layout
 from infra.remote.plane import Plane
 from infra.remote.publisher import Publisher
-from infra.remote.thread import LoopThread
 from infra.remote.topics import Topics
 from infra.remote.waiting import Waiting
 from infra.settings import Settings

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
-from infra.embedders import make_embedder
+from infra.embedders import Made, make_embedder
 from infra.index import open_index
+from infra.loop_thread import LoopThread
 from infra.outcomes import event_id_of
 from infra.qdrant.server import ServerIndex
 from infra.remote.states import FollowedStates
-from infra.remote.thread import LoopThread
 from infra.settings import Settings
 from schemas.memory import RecordKind
 from schemas.space import Space
@@ -50,13 +50,15 @@ class Plane:
     states: FollowedStates
     _index: ServerIndex | None = None
     _recall: Recall | None = None
-    _close_embedder: Callable[[], None] = lambda: None
+    _embedder: Made | None = None
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def close(self) -> None:
         """Let go of the index and of the model."""
         if self._index is not None:
             await self._index.close()
-        self._close_embedder()
+        if self._embedder is not None:
+            self._embedder.close()
 
     async def recall(self) -> Recall:
         """Return the read side.
@@ -66,11 +68,12 @@ class Plane:
             MissingError: if the index or the model is not there.
             Unavailable: if the server does not answer.
         """
-        if self._recall is None:
-            embedder = make_embedder(self.settings.embedder, threads=self.settings.threads)
-            self._close_embedder = embedder.close
-            self._index = await open_index(self.settings, embedder, create=False)
-            self._recall = Recall(self._index, embedder, self._localizer(self._index, embedder))
+        async with self._opening:  # a server's first questions come together
+            if self._recall is None:
+                if self._embedder is None:
+                    self._embedder = make_embedder(self.settings.embedder, threads=self.settings.threads)
+                self._index = await open_index(self.settings, self._embedder, create=False)
+                self._recall = Recall(self._index, self._embedder, self._localizer(self._index, self._embedder))
         return self._recall
 
     def _localizer(self, index: ServerIndex, embedder: Embedder) -> StateLocalizer:

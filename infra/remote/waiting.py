@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from infra.loop_thread import LoopThread
 from infra.memory_api import Progress
 from infra.remote.groups import members
 from infra.remote.published import Published
-from infra.remote.thread import LoopThread
 
 STILL_S: Final = 30.0
 """Seconds in which nothing moves until somebody hears of it: a worker that died is replaced sooner."""

@@ -1,4 +1,4 @@
-"""Logs of workers and their supervisors: one JSON object a line on standard error."""
+"""Logs of workers, their supervisors and the gateway: one JSON object a line on standard error."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import IO, Final
 _QUIET: Final = ("aiokafka", "faust", "mode", "kafka", "aiohttp.access", "asyncio")
 """Libraries that set levels of their own."""
 
-_TALKS: Final = "infra.workers"
-"""What tells of starts and ends too; all else tells of what goes wrong."""
+_TALKS: Final = ("infra.workers", "infra.gateway")
+"""What tells of starts, requests and ends too; all else tells of what goes wrong."""
 
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "event"}
 """What every record has: all else was given by ``extra`` and belongs into the line."""
@@ -45,6 +45,7 @@ def to_stderr(stage: str, worker: int | None = None, stream: IO[str] | None = No
     handler.setFormatter(Lines(stage, worker))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.disable(logging.DEBUG)
-    logging.getLogger(_TALKS).setLevel(logging.INFO)
+    for name in _TALKS:
+        logging.getLogger(name).setLevel(logging.INFO)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)

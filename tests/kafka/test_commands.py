@@ -27,6 +27,7 @@ from infra.bench.kafka import starting
 from infra.cli.app import app
 from infra.cli.session import Session
 from infra.errors import UsageError
+from infra.gateway.remote import open_served
 from infra.kafka import Broker, Cluster, cluster, wanted
 from infra.memory_api import Sums
 from infra.qdrant.process import QdrantProcess
@@ -35,9 +36,11 @@ from infra.remote.groups import members
 from infra.remote.waiting import Waiting
 from infra.settings import Settings
 from infra.workers.child import Child
+from schemas.recall import Question
 from schemas.space import Space
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW
+from tests.fakes.gateway import client_of, gateway, keyed, spoken
 from tests.fakes.qdrant_server import MISSING, own_server
 from tests.fakes.real_home import said
 
@@ -337,6 +340,27 @@ def test_while_the_index_is_away_recall_says_so_and_what_was_published_is_found_
     assert kafka.json("letters", "list", "--space", "index/one") == []
 
 
+async def test_while_the_index_is_away_the_gateway_accepts_turns_and_says_that_it_cannot_answer(
+    index_server: QdrantProcess, kafka: Command
+) -> None:
+    space = "/v1/spaces/acme/away"
+    settings = kafka.settings
+    async with open_served(settings) as served, client_of(gateway(served, settings), keyed(settings)) as client:
+        index_server.kill()
+        try:
+            accepted = await client.post(f"{space}/turns", json=spoken("gate", "The gate is green."))
+            refused = await client.post(f"{space}/recall", json={"question": "Which gate?"})
+            ready, log = await client.get("/readyz"), await client.get("/readyz?exclude=index&exclude=model")
+        finally:
+            index_server.start()
+        answer = (await client.post(f"{space}/recall", json={"question": "Which gate?", "after": "gate"})).json()
+    assert (accepted.status_code, refused.status_code, ready.status_code, log.status_code) == (202, 503, 503, 200)
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert int(refused.headers["retry-after"]) > 0
+    assert "does not answer" in ready.json()["parts"]["index"]
+    assert answer["stale"] or [hit["turn_ids"] for hit in answer["hits"]] == [["gate"]]
+
+
 LOG_TAKES = 4 * 1024 * 1024
 """Bytes of the largest record of the log, with some 150 of key and frame."""
 
@@ -438,6 +462,55 @@ async def waited(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
             assert not task.done()
             await asyncio.sleep(0.05)
         task.cancel()
+
+
+async def test_the_gateway_publishes_to_the_log_and_answers_from_the_index(
+    installed: Installation, both: tuple[Command, Command]
+) -> None:
+    """Accepted turns are in the log with the key and the bytes of a publisher's own; a token waits for workers."""
+    settings, space = both[0].settings, "/v1/spaces/acme/gateway"
+    async with open_served(settings) as served, client_of(gateway(served, settings), keyed(settings)) as client:
+        for turn in range(3):
+            token = f"g{turn}"
+            said_now = spoken(token, f"Lamp number {turn} is in the attic.")
+            accepted = await client.post(f"{space}/turns", json={"turns": [said_now, spoken(f"{token}b", "Good.")]})
+            assert (accepted.status_code, accepted.json()["after"]) == (202, f"{token}b")
+            answer = (await client.post(f"{space}/recall", json={"question": "Which lamp?", "after": token})).json()
+            assert answer["stale"] or token in [turn for hit in answer["hits"] for turn in hit["turn_ids"]]
+        with installed.frozen("localize_state"):
+            await client.post(f"{space}/turns", json=spoken("held", "The held lamp is red."))
+            pending = (await client.get(f"{space}/turns/held")).json()
+            now = (await client.post(f"{space}/recall", json={"question": "Which lamp?"})).json()
+        asked = {"question": "Which lamp is held?", "after": "held", "as_of": "turn:g0"}
+        then = (await client.post(f"{space}/recall", json=asked | {"k": 50})).json()
+        found = (await client.post(f"{space}/recall", json={"question": "Which lamp is red?", "after": "held"})).json()
+        done = (await client.get(f"{space}/turns/held")).json()
+        bundle = await client.post(f"{space}/context", json={"text": "And the red lamp?", "speaker": "mia"})
+        ready, unknown = await client.get("/readyz"), await client.get(f"{space}/turns/nobody")
+        elsewhere = await client.get("/v1/spaces/demo/harbour/turns/c1:1")
+    assert pending == {"turn_id": "held", "position": None, "state": "pending", "reason": None}
+    assert (now["stale"], now["behind"]) == (True, 1)
+    assert (found["stale"], found["behind"]) == (False, 0)
+    assert "held" in [turn for hit in found["hits"] for turn in hit["turn_ids"]]
+    assert {turn for hit in then["hits"] for turn in hit["turn_ids"]} == {"g0"}
+    assert done == {"turn_id": "held", "position": 6, "state": "committed", "reason": None}
+    assert bundle.json()["lines"]
+    assert ready.json() == {"ready": True, "parts": {"log": "ok", "index": "ok", "model": "ok"}}
+    assert (unknown.status_code, elsewhere.status_code) == (404, 404)
+    assert unknown.json()["detail"] == elsewhere.json()["detail"]
+    assert (await asyncio.to_thread(both[0].json, "turns", "--space", "acme/gateway"))[-1] == done
+
+
+async def test_a_gateway_whose_queue_is_too_long_takes_no_more(installed: Installation, kafka: Command) -> None:
+    settings = kafka.settings.model_copy(update={"gateway_pending": 5})
+    url = "/v1/spaces/acme/queue/turns"
+    async with open_served(settings) as served, client_of(gateway(served, settings), keyed(settings)) as client:
+        with installed.frozen("normalize"):
+            assert (await client.post(url, json={"turns": [spoken(f"q{n}") for n in range(5)]})).status_code == 202
+            refused = await client.post(url, json=spoken("q5"))
+            assert (refused.status_code, int(refused.headers["retry-after"]) > 0) == (429, True)
+        assert not (await served.recall(Space("acme/queue"), Question(question="x"), "q4")).stale
+        assert (await client.post(url, json=spoken("q5"))).status_code == 202
 
 
 def test_doctor_finds_all_of_it_well(both: tuple[Command, Command]) -> None:

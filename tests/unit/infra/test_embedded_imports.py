@@ -23,6 +23,16 @@ def test_the_embedded_mode_loads_no_client_of_a_service() -> None:
     assert not there & CLIENTS
 
 
+def test_an_embedded_gateway_loads_no_client_of_a_service() -> None:
+    there = loaded("infra.gateway.server", "infra.gateway.embedded", "infra.embedded_plane")
+    assert {"fastapi", "uvicorn"} <= there
+    assert not there & (CLIENTS - {"opentelemetry"})  # FastAPI looks whether it is there
+
+
+def test_the_command_line_loads_no_server_before_it_serves() -> None:
+    assert not loaded("infra.cli.app") & {"fastapi", "starlette", "uvicorn", "prometheus_client", "httpx"}
+
+
 def test_reports_and_a_supervisor_load_no_client_no_index_and_no_model() -> None:
     there = loaded("infra.bootstrap", "infra.cli.app", "infra.workers.supervise")
     assert {"infra.embedded_memory", "infra.workers.supervisor"} <= there

@@ -1,10 +1,10 @@
-"""A thread with an event loop of its own: reports, which are no coroutines, read topics too."""
+"""A thread with an event loop of its own: for reports, which are no coroutines, and for work that holds up nobody."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 @dataclass
 class LoopThread:
-    """Runs coroutines in a thread of its own inside a ``with`` block. All that reads topics belongs to its loop."""
+    """Runs coroutines in a thread of its own inside a ``with`` block. What they open belongs to its loop."""
 
+    name: str = "anabranch-reads"
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _thread: threading.Thread = field(init=False)
 
     def __enter__(self) -> Self:
         """Start the thread."""
-        self._thread = threading.Thread(target=self._loop.run_forever, name="anabranch-reads", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name=self.name, daemon=True)
         self._thread.start()
         return self
 
@@ -34,6 +35,10 @@ class LoopThread:
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work and wait for it; whoever calls does nothing else meanwhile."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def tell(self, call: Callable[[], object]) -> None:
+        """Let the thread make a call soon; nobody waits for it."""
+        self._loop.call_soon_threadsafe(call)
 
     async def ask(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work; the caller's loop goes on meanwhile, and if the caller is cancelled, so is the work."""

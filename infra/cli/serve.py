@@ -1,0 +1,37 @@
+"""``serve``: the HTTP gateway, and in the embedded mode the stages beside it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from infra.cli.session import session_of
+from infra.errors import MissingError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: anabranch serve --host 127.0.0.1 --port 8080")(serve)
+
+
+def serve(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8080,
+) -> None:
+    """Serve the HTTP gateway until Ctrl-C or SIGTERM: bots publish turns and ask memory. Logs are JSON lines.
+
+    Embedded it owns the home and processes what comes; on Kafka workers do that. `anabranch keys` makes API keys.
+    """
+    try:
+        from infra.gateway.server import serve as run_gateway  # noqa: PLC0415 - `--help` must not load the server
+    except ModuleNotFoundError as error:
+        msg = f"the gateway needs {error.name}, which is not installed: install anabranch[gateway]"
+        raise MissingError(msg) from error
+    from infra.workers import logs, loop  # noqa: PLC0415 - likewise
+
+    settings = session_of(context).settings()
+    logs.to_stderr("gateway", 0)
+    loop.run(run_gateway(settings, host, port, lambda address: typer.echo(f"The gateway answers on {address}")))

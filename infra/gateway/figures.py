@@ -1,0 +1,48 @@
+"""The gateway's figures in the form that Prometheus reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Bounds in seconds: an accepted turn takes some milliseconds, a recall that waits for a turn ten seconds at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Counts and times since the process began, in a registry of their own."""
+
+    registry: CollectorRegistry
+    requests: Counter
+    seconds: Histogram
+    accepted: Counter
+    refused: Counter
+    pending: Gauge
+
+    @classmethod
+    def fresh(cls) -> Self:
+        """Return figures that have counted nothing."""
+        to = CollectorRegistry()
+        named, of = "anabranch_gateway_", ["route", "method", "status"]
+        return cls(
+            registry=to,
+            requests=Counter(f"{named}requests", "Requests answered.", of, registry=to),
+            seconds=Histogram(
+                f"{named}request_seconds", "From a request to its answer.", of, buckets=_BUCKETS, registry=to
+            ),
+            accepted=Counter(f"{named}turns_accepted", "Turns that the log has acknowledged.", registry=to),
+            refused=Counter(f"{named}refused", "Requests refused, by the type of problem.", ["reason"], registry=to),
+            pending=Gauge(f"{named}pending_events", "Events without outcome; embedded mode only.", registry=to),
+        )
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(route, method, str(status)).inc()
+        self.seconds.labels(route, method, str(status)).observe(seconds)
+
+    def page(self) -> bytes:
+        """Return them as text."""
+        return generate_latest(self.registry)

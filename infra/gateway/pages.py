@@ -1,0 +1,50 @@
+"""Pages for machines that look after the gateway: health, readiness, figures. They need no key and name no space."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from infra.errors import MissingError
+from infra.gateway.bodies import Health, Ready
+from infra.gateway.routes import gateway_of
+from stages.contract import Unavailable
+
+router = APIRouter()
+
+
+@router.get("/healthz", response_class=JSONResponse, response_model=Health)
+async def healthz() -> Response:
+    """Say that the process answers."""
+    return JSONResponse({"status": "ok"})
+
+
+@router.get(
+    "/readyz",
+    response_class=JSONResponse,
+    response_model=Ready,
+    responses={int(HTTPStatus.SERVICE_UNAVAILABLE): {"model": Ready, "description": "A part does not answer."}},
+)
+async def readyz(request: Request, exclude: Annotated[list[str] | None, Query()] = None) -> Response:
+    """Say what answers and what does not: 503 if anything does not, parts that `exclude` names left out."""
+    parts = await gateway_of(request).served.parts()
+    ready = all(reason is None for name, reason in parts.items() if name not in (exclude or ()))
+    body = {"ready": ready, "parts": {name: reason or "ok" for name, reason in parts.items()}}
+    return JSONResponse(body, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+@router.get("/metrics", response_class=Response, response_model=None)
+async def metrics(request: Request) -> Response:
+    """Return the figures for Prometheus."""
+    gateway = gateway_of(request)
+    try:
+        pending = await gateway.served.pending()
+    except (Unavailable, MissingError):
+        pending = None
+    if pending is not None:
+        gateway.figures.pending.set(pending)
+    return Response(gateway.figures.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
