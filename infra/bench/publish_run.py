@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets  # noqa: TID251 - a tenant of the run's own, on a cluster that may hold others
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -16,15 +14,12 @@ from rich.console import Console
 
 from infra.bench.bots import Bots, Told
 from infra.bench.gateway_process import GatewayProcess
+from infra.bench.rig import rigged, tenant_of
 from infra.bootstrap import open_memory
-from infra.gateway.keys import KeyFile
 from infra.memory_api import Memory
 from infra.settings import Settings
 from schemas.memory import OutcomeRow, OutcomeState
 from schemas.space import Space
-
-_RATE: Final = 1_000_000.0
-"""Requests a second that the one key of all bots may make: no limit is measured here."""
 
 _WORKERS_S: Final = 600.0
 """Seconds for workers to commit what was accepted, without one that ends: then what is pending is told as lost."""
@@ -34,7 +29,10 @@ _now = time.monotonic  # noqa: TID251 - a benchmark measures
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A run: its bots with their pauses (s) between bursts, and how often the gateway is killed meanwhile."""
+    """A run: its bots with their pauses (s) between bursts, and how often the gateway is killed meanwhile.
+
+    ``qdrant`` is the server's binary where an installation is started for it, see ``rig``.
+    """
 
     bots: int = 200
     turns: int = 4000
@@ -42,6 +40,7 @@ class Wanted:
     kills: int = 2
     seed: int = 1
     pause: float = 6.0
+    qdrant: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +78,15 @@ def quantile(values: Sequence[float], part: float) -> float:
 
 
 async def run_publish(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
-    """Run it on a gateway of its own, print what happened, and return it.
-
-    Embedded in a home of its own; where a Kafka is named, on that, whose workers are somebody else's to start.
-    """
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
-        own = settings.model_copy(
-            update={"home": Path(folder) / "home", "keys": Path(folder) / "keys.sqlite", "gateway_rate": _RATE}
-        )
-        tenant = f"publish-{secrets.token_hex(4)}"
+    """Run it on a gateway of its own, print what happened, and return it."""
+    async with rigged(settings, wanted.qdrant) as rig:
+        tenant = tenant_of("publish")
         bots = Bots(tenant, wanted.bots, wanted.turns, wanted.spaces, wanted.seed, wanted.pause)
-        gateway = GatewayProcess(own, Path(folder))
-        _, key = KeyFile(own.key_file).create(tenant)
-        seconds = await _published(gateway, bots, key, wanted.kills, console)
-        async with open_memory(own) as memory:
+        seconds = await _published(rig.gateway, bots, rig.key(tenant), wanted.kills, console)
+        rig.gateway.stop()  # an embedded home is one process's
+        async with open_memory(rig.settings) as memory:
             outcome = await _judged(memory, bots.told, seconds)
-    mode = "embedded" if settings.kafka is None else "Kafka"
-    console.print(f"{mode}, {wanted.bots} bots, {wanted.spaces} spaces, {wanted.kills} kills, seed {wanted.seed}")
+    console.print(f"{rig.mode}, {wanted.bots} bots, {wanted.spaces} spaces, {wanted.kills} kills, seed {wanted.seed}")
     for line in outcome.lines():
         console.print(line, highlight=False, soft_wrap=True)
     for refusal in bots.told.refused[:3]:
@@ -105,21 +96,17 @@ async def run_publish(settings: Settings, wanted: Wanted, console: Console) -> O
 
 async def _published(gateway: GatewayProcess, bots: Bots, key: str, kills: int, console: Console) -> float:
     """Let the bots publish everything, and kill the gateway meanwhile; return how long that took (s)."""
-    await gateway.start()
-    try:
-        began = _now()
-        going = asyncio.create_task(bots.publish(gateway.url, key))
-        for number in range(kills):
-            goal = (number + 1) * bots.turns // (kills + 1)
-            while len(bots.told.accepted) < goal and not going.done():  # noqa: ASYNC110 - bots wait for nobody
-                await asyncio.sleep(0.01)
-            gateway.kill()
-            console.print(f"  killed with {len(bots.told.accepted)} turns accepted", highlight=False)
-            await gateway.start()
-        await going
-        return _now() - began
-    finally:
-        gateway.stop()
+    began = _now()
+    going = asyncio.create_task(bots.publish(gateway.url, key))
+    for number in range(kills):
+        goal = (number + 1) * bots.turns // (kills + 1)
+        while len(bots.told.accepted) < goal and not going.done():  # noqa: ASYNC110 - bots wait for nobody
+            await asyncio.sleep(0.01)
+        gateway.kill()
+        console.print(f"  killed with {len(bots.told.accepted)} turns accepted", highlight=False)
+        await gateway.start()
+    await going
+    return _now() - began
 
 
 async def _judged(memory: Memory, told: Told, seconds: float) -> Outcome:

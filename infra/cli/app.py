@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from infra.cli import (
     bench,
+    bench_gateway,
     doctor,
     forest,
     ingest,
@@ -88,7 +89,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
-    *(topics, kafka, worker, operate, serve, keys, schemas, bench, doctor),
+    *(topics, kafka, worker, operate, serve, keys, schemas, bench, bench_gateway, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

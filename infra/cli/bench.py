@@ -140,33 +140,6 @@ def kafka(  # noqa: PLR0913 - a run has that many sizes
     session.run(run_kafka(session.settings(), wanted, output.console()))
 
 
-@benchmarks.command(epilog="Example: anabranch bench publish --bots 200 --turns 4000 --kills 2")
-def publish(
-    context: typer.Context,
-    *,
-    bots: Annotated[int, typer.Option("--bots", min=1, help="Bots that publish at once.")] = 200,
-    turns: Annotated[int, typer.Option("--turns", min=1, help="Turns in all.")] = 4000,
-    spaces: Annotated[
-        int, typer.Option("--spaces", min=1, help="Spaces that they are of, the n-th with weight 1/n.")
-    ] = 100,
-    kills: Annotated[int, typer.Option("--kills", min=0, help="Times that the gateway is killed meanwhile.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", help="Decides texts, spaces and pauses.")] = 1,
-    pause: Annotated[
-        float, typer.Option("--pause", min=0.001, help="Seconds of a bot between bursts, on average.")
-    ] = 6.0,
-) -> None:
-    """Bots publish in bursts to a gateway that is killed: accept latency, and that nothing accepted is lost or doubled.
-
-    It starts a gateway itself: embedded in a home of its own, or on the Kafka that is named, where workers run.
-    """
-    from infra.bench.publish_run import Wanted, run_publish  # noqa: PLC0415
-
-    session = session_of(context)
-    wanted = Wanted(bots, turns, spaces, kills, seed, pause)
-    outcome = session.run(run_publish(session.settings(), wanted, output.console()))
-    raise typer.Exit(0 if outcome.is_clean else 1)
-
-
 def _counts(text: str, known: Sequence[str]) -> dict[str, int]:
     """Read ``name=number,name=number``."""
     counts: dict[str, int] = {}
