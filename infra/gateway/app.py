@@ -9,6 +9,7 @@ from typing import Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,7 +33,7 @@ recall, and it knows of that turn, or says that it is stale. Errors are `applica
 
 def create_app(gateway: Gateway) -> FastAPI:
     """Return the application."""
-    app = FastAPI(
+    app = FastAPIOffline(  # its page brings its own scripts: it shows where nothing else can be reached
         title="Anabranch gateway",
         version=version("anabranch"),
         description=_ABOUT,

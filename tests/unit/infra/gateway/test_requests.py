@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -325,3 +326,13 @@ async def test_the_document_has_examples_that_are_taken(client: httpx.AsyncClien
         assert {"400", "401", "404", "413", "415", "422", "429", "503"} <= operation["responses"].keys()
         for example in operation["requestBody"]["content"]["application/json"]["examples"].values():
             assert (await client.post(path, json=example["value"])).is_success
+
+
+async def test_the_page_of_the_docs_needs_nothing_from_elsewhere(made: Made) -> None:
+    async with client_of(made.app, {}) as client:
+        page = (await client.get("/docs")).text
+        parts = re.findall(r'(?:src|href)="([^"]+)"', page)
+        assert len(parts) >= 3
+        for part in parts:
+            assert part.startswith("/"), "it is fetched from elsewhere"
+            assert (await client.get(part)).is_success
