@@ -7,14 +7,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from infra.embedded_memory import EmbeddedMemory
-from infra.home import LOG, owned, usable
+from infra.errors import UsageError
+from infra.home import owned, usable
 from infra.memory_api import Memory, Progress
+from infra.reindex.homes import journal_of, lagging
+from infra.reindex.pointer import load
 from infra.settings import Settings
 from stages.ports import Embedder
-from streams.journal import Journal
 
 if TYPE_CHECKING:
     from infra.embedded_plane import EmbeddedPlane
+    from infra.reindex.api import Reindex
 
 
 @asynccontextmanager
@@ -53,7 +56,7 @@ async def open_embedded(settings: Settings, embedder: Embedder | None = None) ->
     async with AsyncExitStack() as stack:
         stack.enter_context(usable(settings.home))
         home = stack.enter_context(owned(settings.home))
-        journal = Journal(home / LOG)
+        journal = journal_of(home, load(home).generation)
         stack.callback(journal.close)
 
         def built() -> EmbeddedPlane:
@@ -63,4 +66,37 @@ async def open_embedded(settings: Settings, embedder: Embedder | None = None) ->
             stack.push_async_callback(plane.close)
             return plane
 
-        yield EmbeddedMemory(journal, built)
+        memory = EmbeddedMemory(journal, built, lambda: lagging(home, memory.journal))
+        yield memory
+
+
+@asynccontextmanager
+async def open_reindex(settings: Settings) -> AsyncIterator[Reindex]:
+    """Open what the settings name for a reindex; nothing that is pending is processed.
+
+    Raises:
+        HomeBusy: if another process owns the home: a reindex runs in the process that does.
+        HomeUnusable: if the home cannot be used.
+    """
+    if settings.kafka is not None:
+        from infra.reindex.kafka import KafkaReindex  # noqa: PLC0415 - the embedded mode must not load the clients
+
+        yield KafkaReindex(settings)
+        return
+    async with AsyncExitStack() as stack:
+        memory = await stack.enter_async_context(open_memory(settings, wait=False))
+        yield reindex_of(settings, memory, stack)
+
+
+def reindex_of(settings: Settings, memory: Memory, stack: AsyncExitStack) -> Reindex:
+    """Return the reindex of an open memory; ``settings`` name the embedder of what is built, ``stack`` closes that.
+
+    The stack must end before the memory does.
+    """
+    from infra.embedded_memory import EmbeddedMemory  # noqa: PLC0415
+    from infra.reindex.embedded import EmbeddedReindex  # noqa: PLC0415 - loads the index
+
+    if not isinstance(memory, EmbeddedMemory):
+        msg = "on Kafka a reindex is a process of its own: run `anabranch reindex`"
+        raise UsageError(msg)
+    return EmbeddedReindex(settings, memory, stack)

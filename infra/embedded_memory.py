@@ -22,6 +22,7 @@ from streams.topology import FIRST, FLOW, LAST, AnyStep
 if TYPE_CHECKING:
     from stages.recall import Recall
     from streams.embedded import Embedded
+    from streams.replay import Reembedding
 
 _LOOK_S: Final = 0.02
 """Seconds between looks of who waits for an event; each costs three lookups."""
@@ -40,13 +41,22 @@ class Plane(Protocol):
         """The read side."""
         ...
 
+    @property
+    def follower(self) -> Reembedding | None:
+        """What brings the index that is read to where memory is, if commit writes another one."""
+        ...
+
 
 @dataclass(slots=True)
 class EmbeddedMemory:
-    """Implements ``infra.memory_api.Memory`` on a journal and an index in process."""
+    """Implements ``infra.memory_api.Memory`` on a journal and an index in process.
+
+    ``is_behind`` tells whether the index that is read lacks something of memory, without opening it.
+    """
 
     journal: Journal
     build: Callable[[], Plane]
+    is_behind: Callable[[], bool] = lambda: False
     _plane: Plane | None = field(default=None)
 
     @property
@@ -56,16 +66,33 @@ class EmbeddedMemory:
             self._plane = self.build()
         return self._plane
 
+    @property
+    def built(self) -> Plane | None:
+        """The plane, if it was needed yet."""
+        return self._plane
+
+    def live(self, journal: Journal, plane: Plane) -> None:
+        """Go on in another generation, from now on."""
+        self.journal, self._plane = journal, plane
+
     async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
         """Append events to the log; they are on the disk when this returns."""
         self.journal.append(space, payloads, own=own)
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Process the log until every event has its outcome; with nothing pending no model is loaded."""
-        if not any(self.journal.pending(step) for step in FLOW):
-            return
-        lags = {step.name: self.journal.total_lag(step) for step in FLOW}
-        await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
+        done: Journal | None = None
+        while self.journal is not done and any(self.journal.pending(step) for step in FLOW):
+            done = self.journal  # another generation may come to live meanwhile: it has to be there as well
+            lags = {step.name: self.journal.total_lag(step) for step in FLOW}
+            await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
+        if self._plane is not None or self.is_behind():
+            await self._follow()
+
+    async def _follow(self) -> None:
+        follower = self.plane.follower
+        if follower is not None:
+            await follower.catch_up()
 
     async def serve(self, told: Callable[[], None]) -> None:
         """Process the log and what ``notice`` tells of, until cancelled; ``told`` is called at each durable step."""
@@ -105,8 +132,9 @@ class EmbeddedMemory:
         from stages.recall import Standing  # noqa: PLC0415 - with the plane, which reports do not load
 
         reader, began = self.plane.recall, perf_counter()  # what a process loads once is no part of an answer's time
-        behind = 0 if self.journal.settled(space) else self._sums(space).pending
-        stale = behind > 0 if after is None else not self._has_outcome(space, after)
+        unfollowed = self.journal.position(LAST.name, space) - await reader.search.watermark(space)
+        behind = (0 if self.journal.settled(space) else self._sums(space).pending) + unfollowed
+        stale = behind > 0 if after is None else unfollowed > 0 or not self._has_outcome(space, after)
         found = await reader.recall(space, question, Standing(stale=stale, behind=behind))
         return found.model_copy(update={"took_ms": round(1000 * (perf_counter() - began), 3)})
 

@@ -24,10 +24,10 @@ def _model(name: str, threads: int | None) -> Made:
     return SentenceTransformerEmbedder(name, threads=threads)
 
 
-def _hash(_name: str, _threads: int | None) -> Made:
+def _hash(name: str, _threads: int | None) -> Made:
     from infra.models.hash_embedder import HashEmbedder  # noqa: PLC0415 - see above
 
-    return HashEmbedder()
+    return HashEmbedder(int(name)) if name else HashEmbedder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,21 @@ class _Kind:
 
     form: str
     make: Callable[[str, int | None], Made]
+    takes: Callable[[str], bool]
+    """Whether a name is one of this kind."""
+
+
+_SIZES: Final = range(64, 4097)
+"""Bytes of a vector: enough to tell texts apart, and up to which dot products are exact in the index."""
+
+
+def _is_size(name: str) -> bool:
+    return name.isascii() and name.isdigit() and int(name) in _SIZES
 
 
 _KINDS: Final = {
-    "sentence-transformers": _Kind("sentence-transformers:NAME_OR_FOLDER", _model),
-    "hash": _Kind("hash", _hash),
+    "sentence-transformers": _Kind("sentence-transformers:NAME_OR_FOLDER", _model, bool),
+    "hash": _Kind("hash or hash:DIMENSION", _hash, _is_size),
 }
 
 
@@ -50,9 +60,9 @@ def check(choice: str) -> None:
     Raises:
         ValueError: saying which forms there are.
     """
-    word, _, name = choice.partition(":")
+    word, colon, name = choice.partition(":")
     kind = _KINDS.get(word)
-    if kind is None or not (name if ":" in kind.form else choice == word):
+    if kind is None or not (kind.takes(name) if colon else word in kind.form.split(" or ")):
         msg = f"write {' or '.join(kind.form for kind in _KINDS.values())}"
         raise ValueError(msg)
 

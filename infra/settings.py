@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
     home: Annotated[Path, Field(description="folder of the embedded data")] = Field(default_factory=_default_home)
-    embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER or hash")] = (
+    embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER, hash or hash:DIMENSION")] = (
         "sentence-transformers:all-MiniLM-L6-v2"
     )
     max_text: Annotated[int, Field(ge=1, le=10_000_000, description="longest text of a turn, in characters")] = (
@@ -65,6 +65,9 @@ class Settings(BaseSettings):
     qdrant_url: Annotated[str | None, Field(description="a Qdrant server, for the Kafka mode")] = None
     qdrant_grpc_port: Annotated[int | None, Field(ge=1, le=65535, description="its gRPC port; unset: REST only")] = 6334
     qdrant_api_key: Annotated[SecretStr | None, Field(description="its key, where it asks for one")] = None
+    generation: Annotated[
+        int, Field(ge=1, description="which generation of memory workers write and questions read, on Kafka")
+    ] = 1
     worker_port: Annotated[
         int | None, Field(ge=1, le=65535, description="pages of a stage's first worker; unset: a free port")
     ] = None
@@ -156,6 +159,16 @@ def config_file() -> Path | None:
         return Path(named).expanduser()
     home = Path(_ENVIRONMENT.get(f"{PREFIX}HOME") or _default_home()).expanduser()
     return home / "config.toml" if (home / "config.toml").is_file() else None
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """Return the variables that stand for settings: what a process that is started needs to have the same."""
+    named: dict[str, str] = {}
+    for name, value in settings:
+        if value is not None:
+            shown = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            named[f"{PREFIX}{name.upper()}"] = shown
+    return named
 
 
 def traces_wanted() -> bool:

@@ -11,6 +11,7 @@ from streams.codec import Codec, codec, spelled
 from streams.effects import Inbound
 from streams.letters import oldest_first
 from streams.records import HEADER, LETTER, Records, event_of, input_of
+from streams.snapshot import PositionedRows
 from streams.state import STATE_HEADER, StateHeader, StateRow
 from streams.topology import FIRST, LAST, AnyStep
 
@@ -66,6 +67,10 @@ class Journal(Records):
         )
         return (_ROW.decode(body.encode()) for (body,) in found)
 
+    def by_position(self) -> PositionedRows:
+        """Return the rows of memory by position, for what follows it."""
+        return PositionedRows(self._db)
+
     def letters(self, space: str | None = None) -> Iterator[Letter]:
         """Return the letters of a space or of all, oldest first."""
         where, given = ("WHERE space = ?", (space,)) if space else ("", ())
@@ -79,6 +84,11 @@ class Journal(Records):
         where, given = ("WHERE space = ?", (space,)) if space else ("", ())
         (count,) = self._db.execute(f"SELECT COUNT(*) FROM log {where}", given).fetchone()  # noqa: S608 - fixed words
         return int(count)
+
+    def newest(self) -> int:
+        """Return the offset of the newest event of the log (0: none)."""
+        (seq,) = self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM log").fetchone()
+        return int(seq)
 
     def settled(self, space: str) -> bool:
         """Tell whether every event of a space has its outcome; a few lookups, however long the log is."""

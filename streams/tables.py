@@ -16,11 +16,14 @@ VERSION = 2
 
 OTHER_VERSION = "start the version of anabranch that wrote it, or name another ANABRANCH_HOME"
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+_LOG = """
 CREATE TABLE IF NOT EXISTS log (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, own INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS log_space ON log (space, seq);
+"""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, space TEXT NOT NULL, position INTEGER NOT NULL,
     marker INTEGER NOT NULL, header BLOB NOT NULL, body BLOB NOT NULL);
@@ -43,17 +46,22 @@ class Tables:
 
     What clients were told is durable (``append``) is synced to the disk; the rest can be made again from it, so it
     need not be: a crash of the process loses nothing, a crash of the machine only work that is repeated.
+
+    The first generation's file holds the log. A later one has no table of that name and names the file that has it, as
+    ``log``: so its statements mean that one, and an event is in all generations once it is in the log.
     """
 
-    def __init__(self, path: Path, writers: Writers | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, writers: Writers | None = None, log: Path | None = None) -> None:
+        self.path, self.log = path, log
         self.writers = writers or Writers()
         self._db = sqlite3.connect(path, isolation_level=None)
         try:
             self._refuse_other()
             with self.writers.turn():
                 self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.executescript(_SCHEMA)
+                if log is not None:
+                    self._db.execute("ATTACH ? AS first", (str(log),))
+                self._db.executescript(_SCHEMA if log is not None else _LOG + _SCHEMA)
                 self.crashes = CrashBook(self._db)
         except sqlite3.OperationalError:  # the disk, not the file
             self._db.close()
@@ -85,6 +93,15 @@ class Tables:
         if known != value:
             msg = f"this home has {name} {known!r}, but {value!r} is asked for; {way_out}"
             raise WrongHome(msg)
+
+    def note(self, name: str, value: str) -> None:
+        """Note a property of the home that may change."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def noted(self, name: str) -> str | None:
+        """Return a property of the home, if it was noted."""
+        found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
 
     @contextmanager
     def transaction(self, *, synced: bool = False) -> Iterator[None]:

@@ -22,6 +22,7 @@ from infra.cli import (
     memory,
     operate,
     recall,
+    reindex,
     schemas,
     serve,
     space,
@@ -89,7 +90,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
-    *(topics, kafka, worker, operate, serve, keys, schemas, bench, bench_gateway, doctor),
+    *(topics, kafka, worker, operate, reindex, serve, keys, schemas, bench, bench_gateway, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

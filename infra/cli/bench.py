@@ -68,6 +68,20 @@ def ingest(
     session.run(run_ingest(session.settings(), path, kind, turns, output.console()))
 
 
+@benchmarks.command(epilog="Example: anabranch bench reindex ../shared/data/locomo --turns 2000")
+def reindex(
+    context: typer.Context,
+    path: Data,
+    kind: Annotated[Format, typer.Option("--format", help="What the file holds.")] = Format.LOCOMO,
+    turns: Annotated[int | None, typer.Option("--turns", min=1, help="At most so many turns; unset: all.")] = None,
+) -> None:
+    """Re-embedding of a memory against the bare encoder on the same texts, both warm, in one run."""
+    from infra.bench.reindex_run import run_reindex  # noqa: PLC0415
+
+    session = session_of(context)
+    session.run(run_reindex(session.settings(), path, kind, turns, output.console()))
+
+
 @benchmarks.command(epilog="Example: anabranch bench bounds --locomo ../shared/data/locomo --turns 10000")
 def bounds(
     context: typer.Context,

@@ -16,6 +16,7 @@ from typing import Final
 
 from infra.embedders import make_embedder
 from infra.home import LOG, OTHER_MODEL, owner, read_only
+from infra.reindex.pointer import current_folder, load
 from infra.settings import Settings, config_file, unknown_variables
 from streams.tables import OTHER_VERSION, VERSION
 
@@ -61,7 +62,7 @@ async def encoder(settings: Settings) -> Check:
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("encoder", Verdict.WRONG, f"{settings.embedder}: {error}", "set ANABRANCH_EMBEDDER, or see above")
     found = f"{chosen.model}, {len(vector)} dimensions"
-    pinned = _pinned(settings.home, "model") if settings.kafka is None else None
+    pinned = _read_model(settings.home) if settings.kafka is None else None
     if len(vector) != chosen.dimension:
         return Check("encoder", Verdict.WRONG, f"{found}, where it says {chosen.dimension}", "use another model")
     if pinned is not None and pinned != chosen.model:
@@ -123,6 +124,12 @@ def _sync_ms(folder: Path) -> float:
         file.flush()
         os.fsync(file.fileno())
         return 1000 * (perf_counter() - began)
+
+
+def _read_model(home: Path) -> str | None:
+    """Return the model whose vectors a home's recall reads."""
+    entry = load(home).vectors
+    return entry.model if entry is not None else _pinned(current_folder(home), "model")
 
 
 def _pinned(home: Path, name: str) -> str | None:

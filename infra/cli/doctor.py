@@ -45,7 +45,7 @@ def doctor(context: typer.Context, *, as_json: JsonOption = False) -> None:
 
 def _cluster(settings: Settings) -> Iterator[Check]:
     if settings.kafka is not None:
-        yield from kafka(settings.kafka)
+        yield from kafka(settings.kafka, settings.generation)
 
 
 def _looks(settings: Settings, checks: Sequence[Check]) -> list[Callable[[Settings], Coroutine[Any, Any, Check]]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from infra.cli.checks import Check, Verdict
 from infra.home import INDEX, LOG, read_only
+from infra.reindex.pointer import current_folder
 from infra.settings import Settings
 
 _ADVICE = "nothing is lost from the log: free or mend the disk, or name another folder by ANABRANCH_HOME"
@@ -20,8 +21,8 @@ async def index(settings: Settings) -> Check:
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".anabranch-doctor-") as scratch:
             await writes_and_reads(Path(scratch) / INDEX)
-        remembered = _remembered(settings.home)
-        held = reached(settings.home / INDEX)
+        own = current_folder(settings.home)
+        remembered, held = _remembered(own), reached(own / INDEX)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("index", Verdict.WRONG, str(error), _ADVICE)
     short = lacking(held, remembered)
@@ -31,13 +32,13 @@ async def index(settings: Settings) -> Check:
     return Check("index", Verdict.FINE, f"a record was written and found again; {len(held)} spaces are whole")
 
 
-def _remembered(home: Path) -> dict[str, int]:
+def _remembered(folder: Path) -> dict[str, int]:
     """Return the last committed position of each space, read without taking the home."""
     from streams.topology import LAST  # noqa: PLC0415 - as above
 
-    if not (home / LOG).is_file():
+    if not (folder / LOG).is_file():
         return {}
-    with read_only(home / LOG) as database:
+    with read_only(folder / LOG) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'lanes'").fetchone():
             return {}
         return dict(database.execute("SELECT space, position FROM lanes WHERE stage = ?", (LAST.name,)))

@@ -17,7 +17,7 @@ _APPLY = "run `anabranch topics apply`; `anabranch topics diff` shows each diffe
 _START = "start them with `anabranch worker STAGE`; what waits is kept in the log"
 
 
-def kafka(servers: str) -> Iterator[Check]:
+def kafka(servers: str, generation: int) -> Iterator[Check]:
     """Check all of the Kafka mode that needs no model; without a broker nothing else is asked."""
     from infra.kafka import Cluster  # noqa: PLC0415 - `--help` must not load the client
     from infra.remote.groups import quiet  # noqa: PLC0415 - as above
@@ -26,21 +26,22 @@ def kafka(servers: str) -> Iterator[Check]:
     try:
         with Cluster.at(servers) as cluster:
             yield Check("broker", Verdict.FINE, f"{servers} answers; {cluster.brokers()} in the cluster")
-            topics = _topics(cluster)
+            topics = _topics(cluster, generation)
     except AnabranchError as error:
         yield Check("broker", Verdict.WRONG, str(error), "see to the broker, then run again")
         return
     yield topics
-    yield _workers(servers)
+    yield _workers(servers, generation)
 
 
-def _topics(cluster: Cluster) -> Check:
+def _topics(cluster: Cluster, generation: int) -> Check:
     from infra.kafka import wanted  # noqa: PLC0415
+    from streams.kafka.names import topic_name  # noqa: PLC0415
     from streams.topology import LAST  # noqa: PLC0415
 
-    held = cluster.found([LAST.target.name])
+    held = cluster.found([topic_name(LAST.target.name, generation)])
     counts = {"partitions": held[0].partitions} if held else {}  # chosen when they were made, and never changed
-    wants = wanted(replication=min(3, cluster.brokers()), **counts)
+    wants = wanted(replication=min(3, cluster.brokers()), generation=generation, **counts)
     rows = list(cluster.differences(wants).rows())
     if rows:
         named = sorted({str(row["topic"]) for row in rows})
@@ -49,10 +50,10 @@ def _topics(cluster: Cluster) -> Check:
     return Check("topics", Verdict.FINE, f"{len(wants)} are as wanted")
 
 
-def _workers(servers: str) -> Check:
+def _workers(servers: str, generation: int) -> Check:
     from infra.remote.groups import members  # noqa: PLC0415
 
-    found = members(servers)
+    found = members(servers, generation)
     if found is None:
         return Check("workers", Verdict.ODD, "the cluster does not say which there are", "run again in a moment")
     told = ", ".join(f"{stage} {count}" for stage, count in found.items())
@@ -80,13 +81,14 @@ async def letters(settings: Settings) -> Check:
 async def server(settings: Settings) -> Check:
     """Open the index on the Qdrant server with the model of the settings."""
     from infra.embedders import make_embedder  # noqa: PLC0415
-    from infra.index import open_index  # noqa: PLC0415
+    from infra.index import open_index, readable  # noqa: PLC0415
 
     close: Callable[[], None] = lambda: None  # noqa: E731 - nothing to close yet
     try:
         embedder = make_embedder(settings.embedder, threads=settings.threads)
         close = embedder.close
-        index = await open_index(settings, embedder, create=False)
+        found = await readable(settings)
+        index = await open_index(settings, embedder, create=False, role=found.role)
         await index.close()
     except (AnabranchError, Unavailable) as error:
         return Check("index", Verdict.WRONG, str(error), "see to the server and ANABRANCH_QDRANT_URL, then run again")

@@ -57,7 +57,7 @@ def servers_of(session: Session) -> str:
 async def _operated(session: Session, stage: str) -> AsyncIterator[Operated]:
     from infra.workers.operating import operated  # noqa: PLC0415 - `--help` must not load clients
 
-    async with operated(servers_of(session), known(stage)) as one:
+    async with operated(servers_of(session), known(stage), session.settings().generation) as one:
         yield one
 
 
@@ -93,7 +93,7 @@ def rewind(
         from infra.workers.operating import rewind as again  # noqa: PLC0415
 
         async with _operated(session, stage) as one:
-            return len(await again(one, partition))
+            return len(await again(one, partition, session.settings().generation))
 
     count = session.run(work())
     session.messages.print(f"{stage} does {count} partitions again from their beginning when its workers start.")

@@ -44,7 +44,7 @@ def apply(
     from infra.kafka import Cluster  # noqa: PLC0415 - `--help` must not load the client
 
     with Cluster.at(_servers(session_of(context))) as cluster:
-        done = cluster.apply(_wanted(cluster, replication, partitions))
+        done = cluster.apply(_wanted(cluster, replication, partitions, session_of(context).settings().generation))
     output.rows(_done(done), ("topic", "done"), as_json=as_json)
 
 
@@ -59,7 +59,9 @@ def diff(
     from infra.kafka import Cluster  # noqa: PLC0415
 
     with Cluster.at(_servers(session_of(context))) as cluster:
-        found = cluster.differences(_wanted(cluster, replication, partitions))
+        found = cluster.differences(
+            _wanted(cluster, replication, partitions, session_of(context).settings().generation)
+        )
     if found:
         output.rows(found.rows(), COLUMNS, as_json=as_json)
         raise typer.Exit(1)
@@ -74,11 +76,11 @@ def _servers(session: Session) -> str:
     return servers
 
 
-def _wanted(cluster: Cluster, replication: int | None, partitions: int) -> tuple[WantedTopic, ...]:
+def _wanted(cluster: Cluster, replication: int | None, partitions: int, generation: int) -> tuple[WantedTopic, ...]:
     from infra.kafka import wanted  # noqa: PLC0415
 
     copies = min(3, cluster.brokers()) if replication is None else replication
-    return wanted(replication=copies, partitions=partitions)
+    return wanted(replication=copies, partitions=partitions, generation=generation)
 
 
 def _done(applied: Applied) -> Iterator[dict[str, str]]:

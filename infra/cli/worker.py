@@ -58,7 +58,8 @@ def worker(
 def _status(context: typer.Context, *, as_json: bool) -> None:
     from infra.workers.status import COLUMNS, rows  # noqa: PLC0415 - `--help` must not load the client
 
-    found = list(rows(operate.servers_of(session_of(context))))
+    session = session_of(context)
+    found = list(rows(operate.servers_of(session), session.settings().generation))
     output.rows(found if as_json else map(_in_words, found), COLUMNS, as_json=as_json)
 
 

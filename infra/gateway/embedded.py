@@ -22,7 +22,6 @@ from infra.errors import AnabranchError
 from infra.gateway.journals import Appender, JournalThread
 from infra.gateway.probes import Probe
 from infra.gateway.served import PATIENCE_S
-from infra.home import LOG
 from infra.loop_thread import LoopThread
 from infra.memory_api import TurnState
 from infra.outcomes import turn_states
@@ -166,12 +165,12 @@ async def open_served(settings: Settings, embedder: Embedder | None = None) -> A
         if not opened.done():
             await living  # raises why it did not open
         stages = opened.result()
-        log, writers = settings.home / LOG, stages.memory.journal.writers
+        memory = stages.memory
         with (
-            closing(JournalThread(log, "anabranch-log", writers)) as writes,
-            closing(JournalThread(log, "anabranch-rep", writers)) as reads,
+            closing(JournalThread(lambda: memory.journal, "anabranch-log")) as writes,
+            closing(JournalThread(lambda: memory.journal, "anabranch-rep")) as reads,
         ):
-            yield EmbeddedServed(thread, stages.memory, _appender(thread, stages, writes, settings), reads, stages)
+            yield EmbeddedServed(thread, memory, _appender(thread, stages, writes, settings), reads, stages)
 
 
 def _appender(thread: LoopThread, stages: Stages, journal: JournalThread, settings: Settings) -> Appender:

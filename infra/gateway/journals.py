@@ -8,23 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from infra.gateway.served import TooManyPending
 from schemas.space import Space
 from stages.contract import Unavailable
 from streams.journal import Journal
-from streams.writers import Writers
 
 T = TypeVar("T")
 
 
 class JournalThread:
-    """A journal in a thread of its own, one call after the other."""
+    """A journal in a thread of its own, one call after the other; ``current`` gives the one that lives now."""
 
-    def __init__(self, path: Path, name: str, writers: Writers) -> None:
-        self._path, self._writers = path, writers
+    def __init__(self, current: Callable[[], Journal], name: str) -> None:
+        self._current = current
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._journal: Journal | None = None
 
@@ -37,13 +35,20 @@ class JournalThread:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, call)
 
     def _run(self, call: Callable[[Journal], T]) -> T:
+        current = self._current()
         try:
-            if self._journal is None:
-                self._journal = Journal(self._path, self._writers)
-            return call(self._journal)
+            return call(self._opened(current))
         except sqlite3.OperationalError as error:
-            msg = f"{self._path} cannot be read or written ({error}); see to its disk"
+            msg = f"{current.path} cannot be read or written ({error}); see to its disk"
             raise Unavailable(msg) from error
+
+    def _opened(self, current: Journal) -> Journal:
+        """Return this thread's own connection to a journal; another generation may have come to live."""
+        if self._journal is None or self._journal.path != current.path:
+            if self._journal is not None:
+                self._journal.close()
+            self._journal = Journal(current.path, current.writers, current.log)
+        return self._journal
 
     def close(self) -> None:
         """Finish what was asked, and close the file."""

@@ -35,7 +35,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The topics of the cluster at ``bootstrap``. Deletes nothing, and touches no topic and no setting not named."""
+    """The topics of the cluster at ``bootstrap``. It touches no topic and no setting that is not named."""
 
     bootstrap: str
     _admin: Any
@@ -59,6 +59,23 @@ class Cluster:
     def brokers(self) -> int:
         """Return how many brokers the cluster has, those that are down at the moment included."""
         return len(self._admin.describe_cluster()["brokers"])
+
+    def names(self) -> list[str]:
+        """Return the names of all topics."""
+        return list(self._admin.list_topics())
+
+    def remove(self, topics: Iterable[str], groups: Iterable[str]) -> None:
+        """Remove topics and consumer groups that are there; what they held is gone.
+
+        Raises:
+            MissingError: if the cluster refuses.
+        """
+        there = set(self.names())
+        if doomed := [name for name in topics if name in there]:
+            self._admin.delete_topics(doomed)
+        known = {group["group_id"] for group in self._admin.list_groups()}
+        if left := [name for name in groups if name in known]:
+            self._admin.delete_groups(left)
 
     def differences(self, wanted: Iterable[WantedTopic]) -> Differences:
         """Compare the cluster's topics with those wanted."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qdrant_edge import FieldCondition, MatchAny, MatchValue, RangeFloat
+from qdrant_edge import FieldCondition, HasVectorCondition, MatchAny, MatchValue, RangeFloat
 from qdrant_edge import Filter as EdgeFilter
 
 from infra.qdrant.points import tag
+from infra.qdrant.shard import DENSE
 from schemas.space import Space
 from stages.ports import Filter
 
@@ -15,6 +16,13 @@ from stages.ports import Filter
 def of_space(space: Space) -> EdgeFilter:
     """Return the filter that selects all records of a space."""
     return EdgeFilter(must=[_in_space(space)])
+
+
+def counted(space: Space, as_of: int) -> tuple[EdgeFilter, EdgeFilter]:
+    """Return the filters of a space's records up to a position: of all, and of those that have a vector."""
+    until_then = FieldCondition("since", range=RangeFloat(lte=as_of))
+    every = EdgeFilter(must=[_in_space(space), until_then])
+    return every, EdgeFilter(must=[_in_space(space), until_then, HasVectorCondition(DENSE)])
 
 
 def _in_space(space: Space) -> FieldCondition:

@@ -11,7 +11,9 @@ from qdrant_edge import Point, UpdateOperation
 
 from infra.qdrant.batch import Batch, Mark, collect
 from infra.qdrant.columns import Stored
+from infra.qdrant.conditions import counted
 from infra.qdrant.folder import Manifest, check, claim, release
+from infra.qdrant.holding import Holding
 from infra.qdrant.points import as_stored, payload, point, sparse
 from infra.qdrant.reads import Reads
 from infra.qdrant.room import room_to_open, room_to_write
@@ -110,6 +112,14 @@ class EdgeIndex:
         """Return the last position whose records are all there (-1: none)."""
         self._shard.must_be_open()
         return self._watermarks.get(space)
+
+    async def watermarks(self, spaces: Sequence[Space]) -> list[int]:
+        """Return the watermark of each space, in order."""
+        return [await self.watermark(space) for space in spaces]
+
+    async def held(self, space: Space, as_of: int) -> Holding:
+        """Count the records of a space that came up to a position, closed ones too."""
+        return Holding(*(self._shard.count(one) for one in counted(space, as_of)))
 
     async def write(self, space: Space, batch: Sequence[Committed]) -> None:
         """Write the rows of these events durably: records, closings and marks, turns last, then the watermark.

@@ -89,6 +89,12 @@ def check(folder: Path, wanted: Manifest) -> None:
         raise IndexMismatchError(msg)
 
 
+def held_in(folder: Path) -> Manifest | None:
+    """Return what the index in a folder holds; ``None`` if there is none."""
+    path = folder / "manifest.json"
+    return _read(path) if path.exists() else None
+
+
 def _read(path: Path) -> Manifest:
     try:
         return _MANIFEST.decode(path.read_bytes())

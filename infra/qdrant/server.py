@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from infra.errors import MissingError
 from infra.qdrant.batch import Batch, collect
 from infra.qdrant.folder import Manifest
+from infra.qdrant.holding import Holding
 from infra.qdrant.server_answers import Refused
 from infra.qdrant.server_calls import Server, connect
 from infra.qdrant.server_collection import Opening
+from infra.qdrant.server_conditions import counted, watermarks
 from infra.qdrant.server_reads import ServerReads
 from infra.qdrant.server_watermarks import raised
 from infra.qdrant.server_writing import STATE, check, requests
@@ -44,7 +46,7 @@ class ServerIndex:
         self._writing = asyncio.Semaphore(_WRITES)
 
     @classmethod
-    async def open(  # noqa: PLR0913 - three say where, three what, one whether it may be made; all by name
+    async def open(  # noqa: PLR0913 - they say where, what and whether it may be made; all by name
         cls,
         url: str,
         *,
@@ -55,10 +57,13 @@ class ServerIndex:
         create: bool = True,
         grpc_port: int | None = GRPC_PORT,
         api_key: str | None = None,
+        family: str | None = None,
+        notes: Mapping[str, Any] | None = None,
     ) -> Self:
         """Open the index behind ``alias`` at ``url`` (REST), or make one for this generation, model and dimension.
 
-        ``dimension`` is bytes of a vector. Without ``grpc_port`` everything goes over REST.
+        ``dimension`` is bytes of a vector. Without ``grpc_port`` everything goes over REST. A collection that is made
+        is named after ``family`` (unset: the alias), and says of itself what ``notes`` are too.
 
         Raises:
             IndexMismatchError: if the alias stands for another one; the message names both.
@@ -68,7 +73,9 @@ class ServerIndex:
         client = connect(url, grpc_port=grpc_port, api_key=api_key)
         wanted = Manifest(generation=generation, model=model, dimension=dimension)
         try:
-            collection = await Opening(client, url, alias, wanted).collection(create=create)
+            collection = await Opening(client, url, alias, wanted, family or alias, notes or {}).collection(
+                create=create
+            )
         except Refused as error:
             await client.close()
             raise MissingError(str(error)) from error
@@ -118,6 +125,16 @@ class ServerIndex:
     async def watermarks(self, spaces: Sequence[Space]) -> list[int]:
         """Return the watermark of each space, in order, with one request."""
         return await self._reads.watermarks(spaces)
+
+    async def every_watermark(self) -> dict[Space, int]:
+        """Return the watermark of every space that the index knows."""
+        points = self._server.all("all spaces", watermarks(), ["space", "position"], [])
+        payloads = [point.payload or {} async for point in points]
+        return {Space(one["space"]): int(one["position"]) for one in payloads}
+
+    async def held(self, space: Space, as_of: int) -> Holding:
+        """Count the records of a space that came up to a position, closed ones too."""
+        return Holding(*[await self._server.count(space, one) for one in counted(space, as_of)])
 
     async def write(self, space: Space, batch: Sequence[Committed]) -> None:
         """Write the rows of these events: records, closings and marks, turns last, then the watermark.

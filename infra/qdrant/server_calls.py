@@ -94,13 +94,13 @@ class Server:
         return [answer.points for answer in answers]
 
     async def all(
-        self, space: Space, where: ServerFilter, fields: list[str], vectors: list[str]
+        self, about: str, where: ServerFilter, fields: list[str], vectors: list[str]
     ) -> AsyncIterator[Record]:
         """Yield all points of a filter with these payload fields and vectors."""
         self.must_be_open()
         offset: Any = None
         while True:
-            async with answered(self._url, space, READ_S):
+            async with answered(self._url, about, READ_S):
                 points, offset = await self._client.scroll(
                     self._collection,
                     scroll_filter=where,
@@ -113,6 +113,12 @@ class Server:
                 yield point
             if offset is None:
                 return
+
+    async def count(self, space: Space, where: ServerFilter) -> int:
+        """Return how many points a filter selects; exact."""
+        self.must_be_open()
+        async with answered(self._url, space, WRITE_S):
+            return (await self._client.count(self._collection, count_filter=where, exact=True)).count
 
     async def retrieve(self, about: str, ids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
         """Return these payload fields of the points that exist, by id."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -38,6 +39,11 @@ from streams.codec import Codec, codec
 
 _MANIFEST: Codec[Manifest] = codec(Manifest)
 
+EMBEDDER: Final = "embedder"
+"""Beside the manifest in a collection's metadata: the setting that named its model."""
+ENDS: Final = "ends"
+"""Likewise, of a generation that is derived: where each partition of the log ended when that began."""
+
 _OLDEST: Final = (1, 17)
 """The first server that inserts without overwriting when asked to; an older one ignores the wish and overwrites."""
 
@@ -63,6 +69,8 @@ class Opening:
     url: str
     alias: str
     wanted: Manifest
+    family: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     async def collection(self, *, create: bool) -> str:
         """Return the collection behind the alias, made if there is none and ``create`` says so.
@@ -79,7 +87,7 @@ class Opening:
             if not create:
                 msg = f"the Qdrant server at {self.url} has no index {self.alias!r}: `anabranch worker commit` makes it"
                 raise MissingError(msg)
-            made = collection_name(self.alias, self.wanted)
+            made = collection_name(self.family, self.wanted)
             await self._make(made)
             await self._check(made)
             await self._name(made)
@@ -107,7 +115,7 @@ class Opening:
     async def _check(self, name: str) -> None:
         async with self._answered():
             metadata = (await self.client.get_collection(name)).config.metadata
-        held = _manifest(metadata)
+        held = manifest_of(metadata)
         if held != self.wanted:
             described = f"of {held}" if held else f"of another kind (it says of itself: {metadata})"
             msg = (
@@ -121,7 +129,7 @@ class Opening:
         """Make the collection with its payload indexes; whatever of it is there already stays."""
         try:
             async with self._answered():
-                await _create(self.client, name, self.wanted)
+                await _create(self.client, name, self.wanted, self.notes)
         except Refused:
             if not await self._is_there(name):
                 raise
@@ -143,14 +151,16 @@ class Opening:
             await self.client.update_collection_aliases([naming])
 
 
-def _manifest(metadata: dict[str, Any] | None) -> Manifest | None:
+def manifest_of(metadata: dict[str, Any] | None) -> Manifest | None:
+    """Return what a collection says that it holds, if it is an index of ours."""
+    held = {name: value for name, value in (metadata or {}).items() if name not in {EMBEDDER, ENDS}}
     try:
-        return _MANIFEST.adapter.validate_python(metadata)
+        return _MANIFEST.adapter.validate_python(held)
     except ValueError:
         return None
 
 
-async def _create(client: AsyncQdrantClient, name: str, manifest: Manifest) -> None:
+async def _create(client: AsyncQdrantClient, name: str, manifest: Manifest, notes: Mapping[str, Any]) -> None:
     """Make a collection.
 
     No graph (m = 0), since all searches are exact. Floats of 32 bits hold the integers of an int8 vector and their dot
@@ -162,7 +172,7 @@ async def _create(client: AsyncQdrantClient, name: str, manifest: Manifest) -> N
         sparse_vectors_config={SPARSE: SparseVectorParams()},
         shard_number=1,
         hnsw_config=HnswConfigDiff(m=0),
-        metadata=manifest.model_dump(),
+        metadata=manifest.model_dump() | dict(notes),
     )
 
 
@@ -175,5 +185,5 @@ async def _index(client: AsyncQdrantClient, name: str) -> None:
         "since": numbers,
         "until": numbers,
     }
-    for field, params in wanted.items():
-        await client.create_payload_index(name, field, params, wait=True)
+    for payload_field, params in wanted.items():
+        await client.create_payload_index(name, payload_field, params, wait=True)

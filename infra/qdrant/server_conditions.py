@@ -8,6 +8,7 @@ from typing import Final
 from qdrant_client.models import (
     FieldCondition,
     HasIdCondition,
+    HasVectorCondition,
     IsEmptyCondition,
     MatchAny,
     MatchValue,
@@ -18,6 +19,7 @@ from qdrant_client.models import Filter as ServerFilter
 
 from infra.qdrant.conditions import narrowings
 from infra.qdrant.points import tag
+from infra.qdrant.shard import DENSE
 from schemas.memory import OPEN
 from schemas.space import Space
 from stages.ports import Filter
@@ -57,6 +59,18 @@ def between(space: Space, above: int, up_to: int) -> ServerFilter:
 def closed_between(space: Space, above: int, up_to: int) -> ServerFilter:
     """Return the filter of a space's records that were closed with ``above < until <= up_to``."""
     return ServerFilter(must=[_in_space(space), FieldCondition(key="until", range=Range(gt=above, lte=up_to))])
+
+
+def counted(space: Space, up_to: int) -> tuple[ServerFilter, ServerFilter]:
+    """Return the filters of a space's records up to a position: of all, and of those that have a vector."""
+    until_then = [_in_space(space), FieldCondition(key="since", range=Range(lte=up_to))]
+    with_vector = HasVectorCondition(has_vector=DENSE)
+    return ServerFilter(must=[*until_then]), ServerFilter(must=[*until_then, with_vector])
+
+
+def watermarks() -> ServerFilter:
+    """Return the filter of the watermark points of all spaces: of no record."""
+    return ServerFilter(must=[FieldCondition(key="kind", match=MatchValue(value="watermark"))])
 
 
 def below(position: int) -> ServerFilter:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from qdrant_edge import (
+    CountRequest,
     Distance,
     EdgeConfig,
     EdgeShard,
@@ -98,6 +99,10 @@ class Shard:
             yield from points
             if offset is None:
                 return
+
+    def count(self, where: Filter) -> int:
+        """Return how many points a filter selects; exact."""
+        return self._ask(lambda shard: shard.count(CountRequest(exact=True, filter=where)))
 
     def retrieve(self, ids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
         """Return these payload fields of the points that exist, by id."""

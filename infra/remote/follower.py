@@ -51,10 +51,14 @@ async def _drop(_topic: str, _partition: int, _records: Sequence[Record]) -> Non
 
 @dataclass
 class Follower:
-    """Reads any number of partitions with one consumer, each to its end as it is when it is asked for."""
+    """Reads any number of partitions with one consumer, each to its end as it is when it is asked for.
+
+    ``start`` says from which offset on a partition is read (one that is gone: from its beginning).
+    """
 
     bootstrap: str
     deliver: Deliver = _drop
+    start: Callable[[TopicPartition], int] = lambda _part: 0
     _at: dict[TopicPartition, int] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _consumer: AIOKafkaConsumer | None = None
@@ -131,7 +135,8 @@ class Follower:
     async def _add(self, reader: AIOKafkaConsumer, fresh: list[TopicPartition]) -> None:
         if not fresh:
             return
-        self._at |= await reader.beginning_offsets(fresh)
+        begins = await reader.beginning_offsets(fresh)
+        self._at |= {part: max(begin, self.start(part)) for part, begin in begins.items()}
         reader.assign(list(self._at))  # takes the place of the assignment before, positions included
         for part, at in self._at.items():
             reader.seek(part, at)

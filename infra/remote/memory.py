@@ -17,6 +17,7 @@ from infra.remote.groups import quiet
 from infra.remote.layout import read_layout
 from infra.remote.plane import Plane
 from infra.remote.publisher import Publisher
+from infra.remote.standing import PATIENCE_S
 from infra.remote.topics import Topics
 from infra.remote.waiting import Waiting
 from infra.settings import Settings
@@ -53,7 +54,8 @@ class KafkaMemory:
 
     async def run(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Wait until every event that was published here has its outcome."""
-        waiting = Waiting(self.thread, self.topics.published, self.topics.layout.bootstrap)
+        layout = self.topics.layout
+        waiting = Waiting(self.thread, self.topics.published, layout.bootstrap, layout.generation)
         await waiting.done(progress or _silent)
 
     def sums(self) -> Sums:
@@ -69,11 +71,18 @@ class KafkaMemory:
 
     async def _standing(self, space: Space, after: str | None) -> Standing:
         if after is None:
-            behind = (await self.thread.ask(self.topics.standing(space, wait=self.wait))).behind
+            now = await self.thread.ask(self.topics.standing(space, wait=self.wait))
+            stale = False
+        else:
+            now = await self.thread.ask(self.topics.standings.passed(space, after, wait=self.wait))
+            stale = now.may_hold(after)
+        patience = PATIENCE_S if self.wait else 0.0
+        lacks = await self.plane.unfollowed(space, now.left.position, patience)
+        behind = now.behind + lacks
+        if after is None:
             return Standing(stale=behind > 0, behind=behind)
-        now = await self.thread.ask(self.topics.standings.passed(space, after, wait=self.wait))
-        stale = now.may_hold(after) or not await self._has_ended(space, after)
-        return Standing(stale=stale, behind=now.behind)
+        stale = stale or lacks > 0 or not await self._has_ended(space, after)
+        return Standing(stale=stale, behind=behind)
 
     async def _has_ended(self, space: Space, token: str) -> bool:
         """Say whether an event that no stage has before it was ever there: the index knows turns, the log all."""
@@ -118,7 +127,7 @@ async def open_remote(settings: Settings, *, wait: bool = True) -> AsyncIterator
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anabranch-")))
         thread = stack.enter_context(LoopThread())
-        topics = Topics.of(await thread.ask(read_layout(settings.kafka)), folder)
+        topics = Topics.of(await thread.ask(read_layout(settings.kafka, settings.generation)), folder)
         stack.callback(lambda: thread.call(topics.close()))
         publisher = Publisher(topics.layout)
         stack.push_async_callback(publisher.close)

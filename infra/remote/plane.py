@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from infra.embedders import Made, make_embedder
-from infra.index import open_index
+from infra.index import open_index, readable, setting_of
 from infra.loop_thread import LoopThread
 from infra.outcomes import event_id_of
 from infra.qdrant.server import ServerIndex
@@ -20,6 +21,8 @@ from stages.ports import Embedder, Filter, Found
 from stages.recall import Recall
 from streams.locate import StateLocalizer
 from streams.state import StateRow
+
+_LOOK_S = 0.05
 
 _NEWEST = 64
 """Records of a turn that are looked at for a revision; its newest pieces are among them."""
@@ -48,17 +51,14 @@ class Plane:
     settings: Settings
     thread: LoopThread
     states: FollowedStates
-    _index: ServerIndex | None = None
     _recall: Recall | None = None
-    _embedder: Made | None = None
+    _follows: bool = False
+    _closing: AsyncExitStack = field(default_factory=AsyncExitStack)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def close(self) -> None:
-        """Let go of the index and of the model."""
-        if self._index is not None:
-            await self._index.close()
-        if self._embedder is not None:
-            self._embedder.close()
+        """Let go of the indexes and of the models."""
+        await self._closing.aclose()
 
     async def recall(self) -> Recall:
         """Return the read side.
@@ -70,11 +70,42 @@ class Plane:
         """
         async with self._opening:  # a server's first questions come together
             if self._recall is None:
-                if self._embedder is None:
-                    self._embedder = make_embedder(self.settings.embedder, threads=self.settings.threads)
-                self._index = await open_index(self.settings, self._embedder, create=False)
-                self._recall = Recall(self._index, self._embedder, self._localizer(self._index, self._embedder))
-        return self._recall
+                self._recall = await self._made()
+            return self._recall
+
+    async def _made(self) -> Recall:
+        """Open what is read; what was opened before something failed is closed and opened again."""
+        await self._closing.aclose()
+        found = await readable(self.settings)
+        embedder, index = await self._opened(self.settings, found.role)
+        decider, decided = embedder, index
+        if found.deciding is not None:  # states and what they are compared with are of the stages' own model
+            self._follows = True
+            own = self.settings.model_copy(update={"embedder": setting_of(found.deciding)})
+            decider, decided = await self._opened(own, None)
+        return Recall(index, embedder, self._localizer(decided, decider))
+
+    async def _opened(self, settings: Settings, role: str | None) -> tuple[Made, ServerIndex]:
+        embedder = make_embedder(settings.embedder, threads=settings.threads)
+        self._closing.callback(embedder.close)
+        index = await open_index(settings, embedder, create=False, role=role)
+        self._closing.push_async_callback(index.close)
+        return embedder, index
+
+    async def unfollowed(self, space: Space, position: int, patience: float) -> int:
+        """Wait a while until what recall reads has a space up to a position; return how many events it lacks then.
+
+        It lacks none for long unless a follower writes it that does not run.
+        """
+        search, loop = (await self.recall()).search, asyncio.get_running_loop()
+        if not self._follows:
+            return 0
+        deadline = loop.time() + patience
+        while True:
+            lacks = position - await search.watermark(space)
+            if lacks <= 0 or loop.time() >= deadline:
+                return max(0, lacks)
+            await asyncio.sleep(_LOOK_S)
 
     def _localizer(self, index: ServerIndex, embedder: Embedder) -> StateLocalizer:
         return StateLocalizer(

@@ -12,6 +12,7 @@ from infra.loop_thread import LoopThread
 from infra.memory_api import Progress
 from infra.remote.groups import members
 from infra.remote.published import Published
+from streams.kafka.names import FIRST_GENERATION
 
 STILL_S: Final = 30.0
 """Seconds in which nothing moves until somebody hears of it: a worker that died is replaced sooner."""
@@ -27,6 +28,7 @@ class Waiting:
     thread: LoopThread
     published: Published
     bootstrap: str
+    generation: int = FIRST_GENERATION
     still: float = STILL_S
 
     async def done(self, progress: Callable[[Progress], None]) -> None:
@@ -50,7 +52,7 @@ class Waiting:
     async def _tell(self, now: Progress) -> None:
         """Say what stands still, and go on waiting: whoever starts the workers need not begin anew."""
         left = f"{now.total - now.done} events wait, and nothing moved for {self.still:.0f} s"
-        found = await asyncio.to_thread(members, self.bootstrap)
+        found = await asyncio.to_thread(members, self.bootstrap, self.generation)
         lacking = [stage for stage, count in (found or {}).items() if not count]
         if lacking:
             _log.warning("%s: no worker runs %s; start them with `anabranch worker STAGE`", left, ", ".join(lacking))

@@ -12,6 +12,7 @@ from typing import Final
 
 from infra.errors import HomeUnusable, MissingError, UsageError
 from infra.settings import Settings
+from streams.kafka.names import topic_name
 
 _CLIENTS: Final = ("faust", "aiokafka", "qdrant_client")
 """What a worker is made of and the embedded mode is not."""
@@ -56,7 +57,7 @@ def folder_of(settings: Settings) -> Path:
     Raises:
         HomeUnusable: if it cannot be made.
     """
-    folder = settings.home / "workers"
+    folder = settings.home / topic_name("workers", settings.generation)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

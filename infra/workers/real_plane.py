@@ -11,11 +11,10 @@ from infra.settings import Settings
 from infra.stages import topology
 from infra.workers.plane import Plane
 from streams.kafka.gate import IndexGate
-from streams.kafka.names import FIRST_GENERATION
 
 
 @asynccontextmanager
-async def real_plane(settings: Settings, generation: int = FIRST_GENERATION) -> AsyncIterator[Plane]:
+async def real_plane(settings: Settings) -> AsyncIterator[Plane]:
     """Give the real stages on the models and the Qdrant server that the settings name.
 
     Raises:
@@ -27,6 +26,6 @@ async def real_plane(settings: Settings, generation: int = FIRST_GENERATION) -> 
     async with AsyncExitStack() as stack:
         embedder = make_embedder(settings.embedder, threads=settings.threads)
         stack.callback(embedder.close)
-        index = await open_index(settings, embedder, create=True, generation=generation)
+        index = await open_index(settings, embedder, create=True)
         stack.push_async_callback(index.close)
         yield Plane(topology(embedder, index, settings.max_text), index, IndexGate(index))

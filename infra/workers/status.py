@@ -12,14 +12,14 @@ from streams.topology import FLOW
 COLUMNS: Final = ("stage", "worker", "partitions", "lag", "handled_per_s", "waits_for", "stopped")
 
 
-def rows(bootstrap: str) -> Iterator[dict[str, Any]]:
-    """Give a row for each worker in the order of the flow, and one for each stage that has none.
+def rows(bootstrap: str, generation: int) -> Iterator[dict[str, Any]]:
+    """Give a row for each worker of a generation in the order of the flow, and one for each stage that has none.
 
     Raises:
         MissingError: if no broker answers.
     """
     stages = [step.name for step in FLOW]
-    found = members(bootstrap, [(stage, group_of(stage)) for stage in stages])
+    found = members(bootstrap, [(stage, group_of(stage, generation)) for stage in stages])
     said = dict(zip(found, statuses(found), strict=True))
     for stage in stages:
         own = [member for member in found if member.stage == stage]

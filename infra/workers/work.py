@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from dataclasses import replace
 
 from infra.settings import Settings
 from infra.workers import leash, loop
@@ -28,9 +29,8 @@ def place(settings: Settings, child: Child) -> Place:
     """
     servers, folder = servers_of(settings), folder_of(settings)
     crashes = folder / "crashes.sqlite"
-    return Place(
-        servers, folder, crashes, child.number, port=child.port, host=settings.worker_host, restarts=child.restarts
-    )
+    where = Place(servers, folder, crashes, child.number, port=child.port, host=settings.worker_host)
+    return replace(where, generation=settings.generation, restarts=child.restarts)
 
 
 async def run(settings: Settings, stage: str, child: Child) -> None:

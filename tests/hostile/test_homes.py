@@ -128,7 +128,7 @@ async def opened(home: Path, embedder: HashEmbedder) -> None:
     ("embedder", "named"),
     [
         (Other(), [HashEmbedder().model, "hash@9", "ANABRANCH_EMBEDDER"]),
-        (Other(HashEmbedder().model), ["dimension 384", "dimension 16", "ANABRANCH_EMBEDDER"]),
+        (Other(name=HashEmbedder().model), ["dimension 384", "dimension 16", "ANABRANCH_EMBEDDER"]),
     ],
     ids=["another model", "another dimension"],
 )
