@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
 from typing import TYPE_CHECKING, Final, Protocol
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _LOOK_S: Final = 0.02
 """Seconds between looks of who waits for an event; each costs three lookups."""
+
+_FOLLOW_S: Final = 0.2
+"""Seconds between two rounds of a follower, each of which looks at all spaces."""
 
 
 class Plane(Protocol):
@@ -58,6 +61,7 @@ class EmbeddedMemory:
     build: Callable[[], Plane]
     is_behind: Callable[[], bool] = lambda: False
     _plane: Plane | None = field(default=None)
+    _renewed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def plane(self) -> Plane:
@@ -74,6 +78,7 @@ class EmbeddedMemory:
     def live(self, journal: Journal, plane: Plane) -> None:
         """Go on in another generation, from now on."""
         self.journal, self._plane = journal, plane
+        self._renewed.set()
 
     async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
         """Append events to the log; they are on the disk when this returns."""
@@ -95,8 +100,29 @@ class EmbeddedMemory:
             await follower.catch_up()
 
     async def serve(self, told: Callable[[], None]) -> None:
-        """Process the log and what ``notice`` tells of, until cancelled; ``told`` is called at each durable step."""
-        await self.plane.runtime.serve(lambda _cut: told())
+        """Process the log and what ``notice`` tells of, until cancelled; ``told`` is called at each durable step.
+
+        Where another generation comes to live meanwhile, that is gone on with.
+        """
+        while True:
+            moved = asyncio.Event()
+            moved.set()
+
+            def heard(_cut: object, moved: asyncio.Event = moved) -> None:
+                moved.set()
+                told()
+
+            work = self.plane.runtime.serve(heard), self._keep_up(moved), self._renewed.wait()
+            await _first_of(work)
+            self._renewed.clear()
+
+    async def _keep_up(self, moved: asyncio.Event) -> None:
+        """Bring the index that is read to where memory is, a moment after each step."""
+        while True:
+            await moved.wait()
+            moved.clear()
+            await self._follow()
+            await asyncio.sleep(_FOLLOW_S)
 
     def notice(self, spaces: Iterable[Space]) -> None:
         """Hear of spaces to whose log another connection has appended."""
@@ -114,6 +140,9 @@ class EmbeddedMemory:
             return
         while self.journal.committed_offset(space) < offset and clock.time() < deadline:  # noqa: ASYNC110 - a duplicate
             await asyncio.sleep(_LOOK_S)  # or a letter may have no position, and raises no watermark
+        search, position = self.plane.recall.search, self.journal.position(LAST.name, space)
+        while await search.watermark(space) < position and clock.time() < deadline:  # noqa: ASYNC110 - a follower's work
+            await asyncio.sleep(_LOOK_S)
 
     def sums(self) -> Sums:
         """Return where all events of all spaces are."""
@@ -178,6 +207,19 @@ class EmbeddedMemory:
 
     def _status(self, step: AnyStep, space: Space) -> StageStatus:
         return stage_status(step.name, load(self.journal.state(step.name, space)), self.journal.lag(step, space))
+
+
+async def _first_of(work: Iterable[Coroutine[object, object, object]]) -> None:
+    """Return when the first of them ends, and raise what ended it; the others are cancelled, and have ended too."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for one in done:
+            one.result()
+    finally:
+        for one in tasks:
+            one.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _silent(_progress: Progress) -> None:

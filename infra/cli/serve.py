@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from infra.cli.session import session_of
-from infra.errors import MissingError
+from infra.errors import MissingError, UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -20,12 +20,23 @@ def serve(
     *,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8080,
+    vectors: Annotated[
+        str | None,
+        typer.Option("--vectors", metavar="EMBEDDER", help="Meanwhile embed the home's records with this one too."),
+    ] = None,
+    derive: Annotated[bool, typer.Option("--derive", help="Meanwhile derive the home's memory anew.")] = False,
+    switch: Annotated[bool, typer.Option("--switch", help="Read what was built as soon as it is caught up.")] = False,
 ) -> None:
     """Serve the HTTP gateway until Ctrl-C or SIGTERM: bots publish turns and ask memory. Logs are JSON lines.
 
     Embedded it owns the home and processes what comes; on Kafka workers do that. `anabranch keys` makes API keys.
+    A home that is served is reindexed by --vectors or --derive, as `anabranch reindex` does it for one that is not.
     """
+    if (vectors is not None and derive) or (switch and vectors is None and not derive):
+        msg = "say --vectors EMBEDDER or --derive, and --switch only with one of them"
+        raise UsageError(msg)
     try:
+        from infra.gateway.renewal import Renewal  # noqa: PLC0415 - as below
         from infra.gateway.server import serve as run_gateway  # noqa: PLC0415 - `--help` must not load the server
     except ModuleNotFoundError as error:
         msg = f"the gateway needs {error.name}, which is not installed: install anabranch[gateway]"
@@ -34,4 +45,9 @@ def serve(
 
     settings = session_of(context).settings()
     logs.to_stderr("gateway", 0)
-    loop.run(run_gateway(settings, host, port, lambda address: typer.echo(f"The gateway answers on {address}")))
+    renewal = Renewal(vectors, switch) if vectors is not None or derive else None
+    loop.run(run_gateway(settings, host, port, _answers, renewal))
+
+
+def _answers(address: str) -> None:
+    typer.echo(f"The gateway answers on {address}")

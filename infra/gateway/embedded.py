@@ -21,6 +21,7 @@ from infra.embedded_memory import EmbeddedMemory
 from infra.errors import AnabranchError
 from infra.gateway.journals import Appender, JournalThread
 from infra.gateway.probes import Probe
+from infra.gateway.renewal import Renewal
 from infra.gateway.served import PATIENCE_S
 from infra.loop_thread import LoopThread
 from infra.memory_api import TurnState
@@ -148,8 +149,10 @@ class Stages:
 
 
 @asynccontextmanager
-async def open_served(settings: Settings, embedder: Embedder | None = None) -> AsyncIterator[EmbeddedServed]:
-    """Own a home and serve it inside the block.
+async def open_served(
+    settings: Settings, embedder: Embedder | None = None, renewal: Renewal | None = None
+) -> AsyncIterator[EmbeddedServed]:
+    """Own a home and serve it inside the block; ``renewal`` is built beside it.
 
     Raises:
         HomeBusy: if another process owns it.
@@ -158,7 +161,7 @@ async def open_served(settings: Settings, embedder: Embedder | None = None) -> A
     """
     with LoopThread("anabranch-memory") as thread:
         opened: asyncio.Future[Stages] = asyncio.get_running_loop().create_future()
-        living = asyncio.create_task(thread.ask(_living(settings, embedder, opened)))
+        living = asyncio.create_task(thread.ask(_living(settings, embedder, renewal, opened)))
         living.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # the stages end with the block
         waits: set[asyncio.Future[None] | asyncio.Future[Stages]] = {living, opened}
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -180,13 +183,21 @@ def _appender(thread: LoopThread, stages: Stages, journal: JournalThread, settin
     return Appender(journal, settings.gateway_pending, told)
 
 
-async def _living(settings: Settings, embedder: Embedder | None, opened: asyncio.Future[Stages]) -> None:
+async def _living(
+    settings: Settings, embedder: Embedder | None, renewal: Renewal | None, opened: asyncio.Future[Stages]
+) -> None:
     """Hold the home, in the thread, until cancelled; the main thread hears when it is open."""
     async with open_embedded(settings, embedder) as memory:
         stages = Stages(memory)
         _ = memory.plane  # what is missing is missed now
         opened.get_loop().call_soon_threadsafe(_tell, opened, stages)
-        await stages.work()
+        renewing = None if renewal is None else asyncio.create_task(renewal.work(settings, memory))
+        try:
+            await stages.work()
+        finally:
+            if renewing is not None:
+                renewing.cancel()
+                await asyncio.gather(renewing, return_exceptions=True)
 
 
 def _tell(opened: asyncio.Future[Stages], stages: Stages) -> None:

@@ -13,11 +13,12 @@ from typing import Final
 
 import uvicorn
 
-from infra.errors import MissingError
+from infra.errors import MissingError, UsageError
 from infra.gateway.app import create_app
 from infra.gateway.figures import Figures
 from infra.gateway.keys import KeyBook, KeyFile
 from infra.gateway.limits import Buckets
+from infra.gateway.renewal import Renewal
 from infra.gateway.routes import Gateway
 from infra.gateway.served import PATIENCE_S, Served
 from infra.settings import Settings
@@ -58,21 +59,29 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def serve(settings: Settings, host: str, port: int, told: Callable[[str], None]) -> None:
+async def serve(
+    settings: Settings, host: str, port: int, told: Callable[[str], None], renewal: Renewal | None = None
+) -> None:
     """Serve the memory of the settings until SIGTERM or Ctrl-C; ``told`` hears the address once it answers.
 
+    ``renewal`` is built beside a home meanwhile.
+
     Raises:
+        UsageError: if ``renewal`` is asked for on Kafka.
         MissingError: if the port cannot be had, the home is another's, or a model or service is missing.
     """
     sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
     with closing(_bound(host, port)) as listener, closing(KeyBook(settings.key_file)) as keys:
-        async with _opened(settings) as served:
+        async with _opened(settings, renewal) as served:
             await _run(Gateway(served, keys, Buckets(settings.gateway_rate), settings, Figures.fresh()), listener, told)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[Served]:
+async def _opened(settings: Settings, renewal: Renewal | None) -> AsyncIterator[Served]:
     if settings.kafka is not None:
+        if renewal is not None:
+            msg = "on Kafka a reindex is a process of its own: `anabranch reindex --vectors` or `--derive`"
+            raise UsageError(msg)
         from infra.gateway.remote import open_served as open_remote  # noqa: PLC0415 - embedded without clients
 
         async with open_remote(settings) as remote:
@@ -80,7 +89,7 @@ async def _opened(settings: Settings) -> AsyncIterator[Served]:
         return
     from infra.gateway.embedded import open_served  # noqa: PLC0415 - workers' mode without an index in process
 
-    async with open_served(settings) as served:
+    async with open_served(settings, renewal=renewal) as served:
         yield served
 
 
