@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from infra.bench.bots import Bots, Told
 from infra.bench.gateway_process import GatewayProcess
+from infra.bench.report import lines, quantile
 from infra.bench.rig import rigged, tenant_of
 from infra.bootstrap import open_memory
 from infra.memory_api import Memory
@@ -72,11 +72,6 @@ class Outcome:
         ]
 
 
-def quantile(values: Sequence[float], part: float) -> float:
-    """Return the value below which ``part`` of the values lie (0: there are none)."""
-    return sorted(values)[min(len(values) - 1, int(part * len(values)))] if values else 0.0
-
-
 async def run_publish(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
     """Run it on a gateway of its own, print what happened, and return it."""
     async with rigged(settings, wanted.qdrant) as rig:
@@ -86,11 +81,8 @@ async def run_publish(settings: Settings, wanted: Wanted, console: Console) -> O
         rig.gateway.stop()  # an embedded home is one process's
         async with open_memory(rig.settings) as memory:
             outcome = await _judged(memory, bots.told, seconds)
-    console.print(f"{rig.mode}, {wanted.bots} bots, {wanted.spaces} spaces, {wanted.kills} kills, seed {wanted.seed}")
-    for line in outcome.lines():
-        console.print(line, highlight=False, soft_wrap=True)
-    for refusal in bots.told.refused[:3]:
-        console.print(f"refused: {refusal}", highlight=False, soft_wrap=True, markup=False)
+    head = f"{rig.mode}, {wanted.bots} bots, {wanted.spaces} spaces, {wanted.kills} kills, seed {wanted.seed}"
+    lines(console, [head, *outcome.lines(), *(f"refused: {refusal}" for refusal in bots.told.refused[:3])])
     return outcome
 
 

@@ -49,3 +49,14 @@ def keep(path: Path | None, answers: Iterable[Mapping[str, Any]]) -> None:
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * share:.1f}"
+
+
+def lines(console: Console, told: Iterable[str]) -> None:
+    """Print lines as they are."""
+    for line in told:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """Return the value below which ``part`` of the values lie (0: there are none)."""
+    return sorted(values)[min(len(values) - 1, int(part * len(values)))] if values else 0.0

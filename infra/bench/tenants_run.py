@@ -15,6 +15,7 @@ from typing import Any, Final
 import httpx
 from rich.console import Console
 
+from infra.bench.report import lines, quantile
 from infra.bench.rig import Rig, rigged, tenant_of
 from infra.gateway.keys import KeyFile
 from infra.settings import Settings
@@ -206,14 +207,12 @@ async def _must(
 
 
 def _print(mode: str, wanted: Wanted, outcome: Outcome, console: Console) -> None:
-    took = sorted(outcome.took)
-    middle, slow = (1000 * took[int(part * (len(took) - 1))] for part in (0.5, 0.99))
-    lines = [
+    middle, slow = (1000 * quantile(outcome.took, part) for part in (0.5, 0.99))
+    told = [
         f"{mode}, two tenants, {wanted.spaces} spaces each of {wanted.turns} turns, {wanted.together} at once",
         f"recalls={outcome.recalls} stale={outcome.stale} p50 {middle:.0f} ms, p99 {slow:.0f} ms",
         f"answers with the other's words={outcome.leaks}, moved by the other's words={outcome.moved}",
         f"wrong answers to keys={len(outcome.wrong)}",
         *outcome.wrong[:5],
     ]
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    lines(console, told)

@@ -13,6 +13,7 @@ import httpx
 from rich.console import Console
 
 from infra.bench.bots import Bots
+from infra.bench.report import lines, quantile
 from infra.bench.rig import rigged, tenant_of
 from infra.settings import Settings
 
@@ -102,14 +103,12 @@ def _turn(number: int) -> dict[str, Any]:
 
 
 def _print(mode: str, wanted: Wanted, outcome: Outcome, console: Console) -> None:
-    took = sorted(outcome.took)
-    middle, slow = (1000 * took[int(part * (len(took) - 1))] for part in (0.5, 0.99))
-    lines = [
+    middle, slow = (1000 * quantile(outcome.took, part) for part in (0.5, 0.99))
+    told = [
         f"{mode}, {wanted.turns} turns published and asked for at once, {wanted.together} at a time",
         f"beside them {outcome.beside} turns of {wanted.bots} bots",
         f"found={outcome.found} stale={outcome.stale} silently missed={len(outcome.missed)}",
         f"from publishing to the answer p50 {middle:.0f} ms, p99 {slow:.0f} ms",
         *outcome.missed[:5],
     ]
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    lines(console, told)

@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from infra.bench.bots import Told
-from infra.bench.publish_run import Outcome, Wanted, _judged, quantile, run_publish
+from infra.bench.publish_run import Outcome, Wanted, _judged, run_publish
+from infra.bench.report import quantile
 from infra.settings import Settings
 from schemas.space import Space
 from tests.fakes.memory import FakeMemory
