@@ -21,6 +21,8 @@ from anabranch_client import (
     WrongUse,
 )
 from anabranch_client.kafka import KafkaPublisher
+from infra.gateway.bodies import PublishedTurn
+from infra.gateway.reading import encoded
 from infra.kafka import Broker, Cluster
 from infra.kafka.topics import WantedTopic
 from infra.remote.layout import Layout
@@ -29,7 +31,6 @@ from schemas.space import Space
 from schemas.turn import Attachment as AttachmentOfTheLog
 from schemas.turn import Role
 from schemas.turn import Speaker as SpeakerOfTheLog
-from schemas.turn import Turn as TurnOfTheLog
 from streams.topology import TURNS
 from tests.unit.infra.client.said import AT, MIA, said
 
@@ -78,11 +79,11 @@ def told(record: Any) -> tuple[int, bytes, bytes, Any]:
 
 
 def turns(space: str) -> tuple[Turn, bytes]:
-    """Return a turn, and what the project's schema makes of it."""
+    """Return a turn, and what the gateway puts into the log of it."""
     turn = Turn(
         Speaker("u-1", "Mia"), "größer 🦔 \ud800", AT, "c1:17", "c1:16", "c1", (Attachment("beam", "x"),), revision=2
     )
-    schema = TurnOfTheLog(
+    published = PublishedTurn(
         space=Space(space),
         turn_id="c1:17",
         speaker=SpeakerOfTheLog(id="u-1", name="Mia", role=Role.USER),
@@ -93,7 +94,7 @@ def turns(space: str) -> tuple[Turn, bytes]:
         attachments=(AttachmentOfTheLog(caption="beam", url="x"),),
         revision=2,
     )
-    return turn, schema.model_dump_json(exclude_unset=True).encode()
+    return turn, encoded(published)
 
 
 async def test_records_are_those_of_the_projects_own_publisher(bootstrap: str) -> None:
