@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
@@ -15,6 +16,7 @@ from schemas.letter import Letter
 from schemas.memory import Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
+from stages.contract import Unavailable
 from streams.journal import Journal
 from streams.state import load
 from streams.topology import FIRST, FLOW, LAST, AnyStep
@@ -27,8 +29,14 @@ if TYPE_CHECKING:
 _LOOK_S: Final = 0.02
 """Seconds between looks of who waits for an event; each costs three lookups."""
 
+_AGAIN_S: Final = 5.0
+"""Seconds until a follower is tried again whose model or index did not answer."""
+
 _FOLLOW_S: Final = 0.2
 """Seconds between two rounds of a follower, each of which looks at all spaces."""
+
+
+_log = logging.getLogger(__name__)
 
 
 class Plane(Protocol):
@@ -121,7 +129,12 @@ class EmbeddedMemory:
         while True:
             await moved.wait()
             moved.clear()
-            await self._follow()
+            try:
+                await self._follow()
+            except Unavailable as error:  # questions hear that they are stale; the stages need not wait for it
+                _log.warning("the index that is read is behind: %s", error, extra={"event": "follower waits"})
+                moved.set()
+                await asyncio.sleep(_AGAIN_S)
             await asyncio.sleep(_FOLLOW_S)
 
     def notice(self, spaces: Iterable[Space]) -> None:

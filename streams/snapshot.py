@@ -29,8 +29,8 @@ _POSITION: Final = (
 )
 """The position of the event that a row came with, whatever kind of row it is."""
 
-_INDEX: Final = f"CREATE INDEX IF NOT EXISTS memory_position ON memory (space, {_POSITION})"
-_NO_INDEX: Final = "DROP INDEX IF EXISTS memory_position"
+_INDEX: Final = f"CREATE INDEX IF NOT EXISTS main.memory_position ON memory (space, {_POSITION})"
+_NO_INDEX: Final = "DROP INDEX IF EXISTS main.memory_position"
 
 _SCHEMA: Final = f"""
 CREATE TABLE IF NOT EXISTS memory (
@@ -101,13 +101,13 @@ class PositionedRows:
         found = self.database.execute("SELECT 1 FROM memory WHERE space = ? AND key = ?", (row.space, key))
         return found.fetchone() is not None
 
-    def records(self, space: Space, kinds: Collection[str]) -> int:
-        """Return how many records of these kinds a space has."""
+    def records(self, space: Space, kinds: Collection[str], up_to: int) -> int:
+        """Return how many records of these kinds a space has up to a position."""
         marks = ", ".join("?" * len(kinds))
         (count,) = self.database.execute(
             "SELECT COUNT(*) FROM memory WHERE space = ? AND key GLOB 'record *' "  # noqa: S608 - fixed words
-            f"AND json_extract(body, '$.kind') IN ({marks})",
-            (space, *kinds),
+            f"AND {_POSITION} <= ? AND json_extract(body, '$.kind') IN ({marks})",
+            (space, up_to, *kinds),
         ).fetchone()
         return int(count)
 

@@ -61,6 +61,7 @@ class Tables:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 if log is not None:
                     self._db.execute("ATTACH ? AS first", (str(log),))
+                    self._db.execute("PRAGMA first.synchronous=FULL")  # the log: what clients were told
                 self._db.executescript(_SCHEMA if log is not None else _LOG + _SCHEMA)
                 self.crashes = CrashBook(self._db)
         except sqlite3.OperationalError:  # the disk, not the file
@@ -96,7 +97,8 @@ class Tables:
 
     def note(self, name: str, value: str) -> None:
         """Note a property of the home that may change."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        with self.writers.turn():
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def noted(self, name: str) -> str | None:
         """Return a property of the home, if it was noted."""

@@ -60,8 +60,8 @@ async def rigged(settings: Settings, qdrant: Path | None) -> AsyncIterator[Rig]:
                 own = await _planted(own, base / "plant", qdrant, stack)
             mode = "embedded" if own.kafka is None else "Kafka"
             gateway = GatewayProcess(own, base)
-            await gateway.start()
             stack.callback(gateway.stop)
+            await gateway.start()
             yield Rig(gateway, own, mode)
 
 

@@ -176,8 +176,10 @@ async def _keys(rig: Rig, ours: Side, theirs: Side, outcome: Outcome) -> None:
     """Ask with no key, a wrong one, the other's and a revoked one."""
     space, nowhere = theirs.spaces(1)[0], f"{theirs.tenant}/none"
     key_id = next(key.key_id for key in KeyFile(rig.settings.key_file).every() if key.tenant == ours.tenant)
-    async with rig.client(None) as nobody, rig.client("ab-wrong") as stranger:
-        for what, client in (("no key", nobody), ("a wrong key", stranger)):
+    key = ours.client.headers["Authorization"].removeprefix("Bearer ")
+    forged = key[:-1] + ("A" if key[-1] != "A" else "B")
+    async with rig.client(None) as nobody, rig.client("ab_wrong") as stranger, rig.client(forged) as forger:
+        for what, client in (("no key", nobody), ("a wrong key", stranger), ("a wrong secret", forger)):
             await _must(outcome, what, client, ours.spaces(1)[0], HTTPStatus.UNAUTHORIZED)
     theirs_seen = await _must(outcome, "the other's key", ours.client, space, HTTPStatus.NOT_FOUND)
     none_seen = await _must(outcome, "the other's key, no space", ours.client, nowhere, HTTPStatus.NOT_FOUND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
@@ -22,6 +23,8 @@ from infra.gateway.problems import Problem, answer, unavailable
 from infra.gateway.routes import Gateway
 from infra.gateway.served import LONG_S, TooLarge, TooManyPending
 from stages.contract import Unavailable
+
+_log = logging.getLogger(__name__)
 
 _ABOUT: Final = """\
 Long-term memory of dialogue agents. Bots publish turns; memory answers questions with the turns that it rests on.
@@ -81,7 +84,10 @@ async def _too_large(request: Request, error: Exception) -> Response:
 
 
 async def _away(request: Request, error: Exception) -> Response:
-    return answer(request, unavailable(str(error)))
+    """Say that something does not answer; what it is, and where, is the operator's to know."""
+    told = {"event": "unavailable", "request_id": request.state.request_id}
+    _log.warning("a request cannot be answered: %s", error, extra=told)
+    return answer(request, unavailable("a part of the memory does not answer now: send the same again"))
 
 
 async def _plain(request: Request, error: Exception) -> Response:

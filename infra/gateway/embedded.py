@@ -38,6 +38,8 @@ from streams.topology import FLOW
 T = TypeVar("T")
 
 _FIRST_S: Final = 1.0
+_SOUND_S: Final = 2.0
+"""Seconds of work after which what stopped the stages is taken to be over."""
 _LONGEST_S: Final = 30.0
 """Seconds until the stages are tried again after they stopped, doubling."""
 
@@ -124,6 +126,7 @@ class Stages:
     async def work(self) -> None:
         """Process the log until cancelled."""
         while True:
+            sound = asyncio.get_running_loop().call_later(_SOUND_S, self._moved)  # with nothing to do there is no step
             try:
                 await self.memory.serve(self._moved)
             except (Unavailable, Stopped, AnabranchError) as error:
@@ -132,6 +135,8 @@ class Stages:
             except Exception as error:  # noqa: BLE001 - a bug stops the stages, not those who publish and ask
                 self.reason = repr(error)
                 _log.exception("the stages stopped by a bug, and start again", extra={"event": "stopped"})
+            finally:
+                sound.cancel()
             await asyncio.sleep(self._pause)
             self._pause = min(_LONGEST_S, 2 * self._pause)
 
@@ -187,7 +192,8 @@ async def _living(
     settings: Settings, embedder: Embedder | None, renewal: Renewal | None, opened: asyncio.Future[Stages]
 ) -> None:
     """Hold the home, in the thread, until cancelled; the main thread hears when it is open."""
-    async with open_embedded(settings, embedder) as memory:
+    opening = settings if renewal is None else renewal.given(settings)
+    async with open_embedded(opening, embedder) as memory:
         stages = Stages(memory)
         _ = memory.plane  # what is missing is missed now
         opened.get_loop().call_soon_threadsafe(_tell, opened, stages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from infra.gateway.routes import gateway_of
 from stages.contract import Unavailable
 
 router = APIRouter()
+_log = logging.getLogger(__name__)
 
 
 @router.get("/healthz", response_class=JSONResponse, response_model=Health)
@@ -30,10 +32,16 @@ async def healthz() -> Response:
     responses={int(HTTPStatus.SERVICE_UNAVAILABLE): {"model": Ready, "description": "A part does not answer."}},
 )
 async def readyz(request: Request, exclude: Annotated[list[str] | None, Query()] = None) -> Response:
-    """Say what answers and what does not: 503 if anything does not, parts that `exclude` names left out."""
+    """Say what answers and what does not: 503 if anything does not, parts that `exclude` names left out.
+
+    Why a part does not answer is in the gateway's log: that may name spaces, and who asks here has no key.
+    """
     parts = await gateway_of(request).served.parts()
-    ready = all(reason is None for name, reason in parts.items() if name not in (exclude or ()))
-    body = {"ready": ready, "parts": {name: reason or "ok" for name, reason in parts.items()}}
+    away = {name: reason for name, reason in parts.items() if reason is not None}
+    for name, reason in away.items():
+        _log.warning("%s does not answer: %s", name, reason, extra={"event": "not ready", "part": name})
+    ready = not away.keys() - set(exclude or ())
+    body = {"ready": ready, "parts": {name: "ok" if name not in away else "does not answer" for name in parts}}
     return JSONResponse(body, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from aiokafka import TopicPartition
+from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 
 from infra.as_of import AsOf
 from infra.gateway.backlog import Backlog
@@ -17,6 +18,7 @@ from infra.gateway.probes import Probe
 from infra.gateway.served import TooLarge
 from infra.memory_api import TurnState
 from infra.producers import begun
+from infra.qdrant.server_answers import Refused
 from infra.remote import KafkaMemory, open_remote
 from infra.settings import Settings
 from schemas.memory import OutcomeState, RecordKind
@@ -26,6 +28,8 @@ from stages.contract import Unavailable
 from stages.ports import Filter
 from streams.kafka.producing import Producing, RefusedWrite
 from streams.kafka.wire import Sent
+
+T = TypeVar("T")
 
 _LARGEST: Final = 4 * 1024 * 1024 - 4096
 """Bytes of a turn that the topic takes, with room for its key and frame (``infra.kafka.topics``)."""
@@ -82,7 +86,9 @@ class KafkaServed:
         try:
             await self.producing.send(Sent(topic, partition, key, turn) for turn in turns)
         except RefusedWrite as error:
-            raise TooLarge(str(error)) from error
+            if isinstance(error.__cause__, MessageSizeTooLargeError | RecordListTooLargeError):
+                raise TooLarge(str(error)) from error
+            raise Unavailable(str(error)) from error  # a topic's rights or policy: the operator's to put right
 
     def _sent(self, size: int, sending: asyncio.Task[None]) -> None:
         self._held -= size
@@ -92,7 +98,7 @@ class KafkaServed:
     async def recall(self, space: Space, question: Question, after: str | None) -> Recalled:
         """Answer a question."""
         memory = self.memory if after is None else self.waiting
-        return await memory.recall(space, question, after)
+        return await self._asked(memory.recall(space, question, after))
 
     async def position(self, space: Space, as_of: AsOf) -> int:
         """Return the position that ``as_of`` stands for."""
@@ -102,7 +108,15 @@ class KafkaServed:
 
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
         """Return the bundle for a turn that is not published."""
-        return await self.memory.context(space, request, budget)
+        return await self._asked(self.memory.context(space, request, budget))
+
+    async def _asked(self, answering: Awaitable[T]) -> T:
+        """Return an answer; where the index is gone, as after a reindex, the next question opens what is read now."""
+        try:
+            return await answering
+        except Refused as error:
+            self.memory.plane.reopen()
+            raise Unavailable(str(error)) from error
 
     async def turn(self, space: Space, turn_id: str) -> TurnState | None:
         """Return what became of a turn: asked of the index, then of the stages, and of whole topics at last."""

@@ -13,8 +13,10 @@ from infra.embedded_memory import EmbeddedMemory
 from infra.errors import AnabranchError
 from infra.memory_api import Progress
 from infra.reindex.api import NotReady, Reindex
+from infra.reindex.pointer import Pointer, load
 from infra.settings import Settings
 from stages.contract import Unavailable
+from streams.kafka.names import FIRST_GENERATION
 from streams.stopped import Stopped
 
 _TELL_S: Final = 10.0
@@ -31,8 +33,24 @@ class Renewal:
     embedder: str | None
     switch: bool
 
+    def is_done(self, pointer: Pointer) -> bool:
+        """Tell whether it was switched to already, so that a service may be started again as it was."""
+        if pointer.next is not None:
+            return False
+        if self.embedder is None:
+            return pointer.generation > FIRST_GENERATION
+        return pointer.vectors is not None and pointer.vectors.embedder == self.embedder
+
+    def given(self, settings: Settings) -> Settings:
+        """Return the settings to open the home with: after the switch it is read by what was asked for."""
+        done = self.embedder is not None and self.is_done(load(settings.home))
+        return settings.model_copy(update={"embedder": self.embedder}) if done else settings
+
     async def work(self, settings: Settings, memory: EmbeddedMemory) -> None:
         """Build it beside the memory that goes on, and switch if that is asked for; what ends it is logged."""
+        if self.is_done(load(settings.home)):
+            _log.warning("what is asked for is read already: leave it out", extra={"event": "reindex done"})
+            return
         named = settings if self.embedder is None else settings.model_copy(update={"embedder": self.embedder})
         async with AsyncExitStack() as stack:
             work = reindex_of(named, memory, stack)
@@ -49,6 +67,9 @@ class Renewal:
             return False
         except AnabranchError as error:  # wrong use: the same again would end the same
             _log.error("no reindex: %s", error, extra={"event": "reindex refused"})
+        except Exception:  # noqa: BLE001 - a bug ends no service, and is not ended in silence
+            _log.exception("the reindex stopped, and goes on in %.0f s", _AGAIN_S, extra={"event": "reindex stopped"})
+            return False
         return True
 
     async def _done(self, work: Reindex) -> None:

@@ -24,7 +24,7 @@ async def must_hold_all(index: Counted, journal: Journal) -> None:
     """
     rows, reached = journal.by_position(), {Space(name): at for name, at in journal.remembered().items()}
     for (space, at), found in zip(reached.items(), await index.watermarks(list(reached)), strict=True):
-        wanted = Holding(rows.records(space, frozenset(RecordKind)), rows.records(space, WITH_VECTOR))
+        wanted = Holding(rows.records(space, frozenset(RecordKind), at), rows.records(space, WITH_VECTOR, at))
         held = await index.held(space, at)
         if found < at or held != wanted:
             raise NotReady(_differs(space, at, held, wanted))

@@ -61,10 +61,13 @@ class EmbeddedReindex:
         plane = self.memory.built
         if isinstance(plane, EmbeddedPlane):  # it may have it open
             self._built |= plane.readers
+        if entry.folder in self._built and made is not None:
+            made.close()
         if entry.folder not in self._built:
             embedder = made or make_embedder(entry.embedder, threads=self.settings.threads)
             self.stack.callback(embedder.close)
-            journal.by_position().prepare()
+            with journal.writers.turn():
+                journal.by_position().prepare()
             index = open_index(self.home / entry.folder, embedder, entry.generation)
             self.stack.push_async_callback(index.close)
             following = Reembedding(JournalRows(journal), embedder, index)
@@ -195,7 +198,8 @@ class EmbeddedReindex:
         """Return the pointer, with nothing left of what was abandoned or is not gone back to any more."""
         pointer = tidy(self.home)
         if not any(one.kind == "vectors" for one in pointer.made):
-            self.memory.journal.by_position().forget()
+            with self.memory.journal.writers.turn():
+                self.memory.journal.by_position().forget()
         return pointer
 
     async def _close(self, entry: Entry) -> None:

@@ -60,6 +60,10 @@ class Plane:
         """Let go of the indexes and of the models."""
         await self._closing.aclose()
 
+    def reopen(self) -> None:
+        """Let the next question open what is read then: another one may be since."""
+        self._recall = None
+
     async def recall(self) -> Recall:
         """Return the read side.
 

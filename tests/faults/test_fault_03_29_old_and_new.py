@@ -108,6 +108,7 @@ class Failing(HashEmbedder):
     """A model that is down, or that a text crashes."""
 
     def __init__(self, error: Exception) -> None:
+        super().__init__()
         object.__setattr__(self, "error", error)
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:

@@ -8,7 +8,7 @@ another space, the third looks for a way to ask the index without naming a space
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, get_type_hints
@@ -107,12 +107,16 @@ def leaky(embedder: Embedder, index: Index) -> Topology:
     return Topology(tuple(replace(node, stage=stage) if node.name == "route" else node for node in nodes))
 
 
+TELLING = {Space, Filter, Sequence[Space]}
+"""Types of a parameter that says whose records are meant."""
+
+
 def check_calls() -> None:
     """Every call of the index that reads or writes takes a space, by itself or in its filter."""
     with pytest.raises(TypeError, match="space"):
         Filter(as_of=EVER, kinds=ALL_KINDS)  # type: ignore[call-arg]  # what is tested
     calls = inspect.getmembers(EdgeIndex, inspect.iscoroutinefunction)
-    spaceless = [name for name, call in calls if not {Space, Filter} & set(get_type_hints(call).values())]
+    spaceless = [name for name, call in calls if not TELLING & set(get_type_hints(call).values())]
     private = [name for name in spaceless if name.startswith("_")]
     assert set(spaceless) - set(private) == {"close", "optimize"}, "the index can be asked without a space"
 

@@ -45,7 +45,8 @@ def test_the_last_row_of_a_key_stands_a_tombstone_deletes_and_a_heartbeat_says_n
     assert told(snapshot) == [(0, [row_key(first), "outcome 000000000000"]), (1, ["outcome 000000000001"])]
     (event, _) = snapshot.events(SPACE, -1, FAR)
     assert [row.text for row in event.rows if isinstance(row, RecordRow)] == ["new"]
-    assert snapshot.rows.records(SPACE, ["turn"]) == 1
+    assert snapshot.rows.records(SPACE, ["turn"], FAR) == 1
+    assert snapshot.rows.records(SPACE, ["turn"], -1) == 0
     snapshot.close()
 
 

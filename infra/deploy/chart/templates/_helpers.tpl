@@ -25,6 +25,12 @@ route: turns.extracted
 commit: turns.routed
 {{- end -}}
 
+{{/* What a group or a topic of the generation is called: streams/kafka/names.py. Takes (dict "root" $ "name" NAME). */}}
+{{- define "anabranch.ofGeneration" -}}
+{{- $number := int .root.Values.generation -}}
+{{- if or (eq $number 1) (eq .name "turns") -}}{{ .name }}{{- else -}}{{ printf "%s.g%d" .name $number }}{{- end -}}
+{{- end -}}
+
 {{- define "anabranch.image" -}}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
@@ -45,6 +51,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "anabranch.env" -}}
 - name: ANABRANCH_KAFKA
   value: {{ .Values.kafka.bootstrapServers | quote }}
+- name: ANABRANCH_GENERATION
+  value: {{ .Values.generation | quote }}
 - name: ANABRANCH_QDRANT_URL
   value: {{ .Values.qdrant.url | quote }}
 - name: ANABRANCH_QDRANT_GRPC_PORT

@@ -64,4 +64,4 @@ def test_its_python_is_one_that_the_project_takes() -> None:
 
 
 def test_the_wheel_has_not_what_it_is_put_into() -> None:
-    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"] == ["infra/deploy"]
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"] == ["infra/client", "infra/deploy"]
