@@ -22,7 +22,10 @@ T = TypeVar("T")
 
 
 class Batching:
-    """As ``AsyncBatching``, for programs with threads; many threads may share one. Its thread ends with ``close``."""
+    """As ``AsyncBatching``, for programs with threads; many threads may share one. Its thread ends with ``close``.
+
+    Callbacks of the futures run in that thread, which sends: one that waits there for a ``publish`` waits for itself.
+    """
 
     def __init__(self, make: Callable[[], AsyncClient], limits: BatchLimits) -> None:
         self._loop = asyncio.new_event_loop()

@@ -1,15 +1,16 @@
-"""The methods of both clients, written once: each is a flow of requests (see ``retries``)."""
+"""The methods of both clients, written once: each is a flow of requests (see ``retries``).
+
+What publishes also yields its place in the queue of the space, to be waited for before it goes on (see ``queues``).
+"""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from threading import Lock
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -26,13 +27,17 @@ from anabranch_client.errors import (
     with_accepted,
 )
 from anabranch_client.parts import Encoded, encoded, halves, parts
-from anabranch_client.retries import Flow, Request, Retries, answered
+from anabranch_client.queues import Place, Queues
+from anabranch_client.retries import Outcome, Request, Retries, Send, answered
+from anabranch_client.tokens import Tokens
 from anabranch_client.turns import Turn, check_space, written
 
-_TOKENS: Final = 10_000
-"""Spaces whose last token a client keeps (about 2 MB)."""
+T = TypeVar("T")
 
 _TOO_LARGE: Final = 413
+
+Flow = Generator[Send | Place, Outcome, T]
+"""What a client drives: it sends what is to be sent, and waits for a place."""
 
 
 class Latest(Enum):
@@ -66,42 +71,25 @@ class ContextOptions(TypedDict, total=False):
     budget: int
 
 
-@dataclass
-class Tokens:
-    """The last token of each space written to; of many spaces, those written to last. Safe between threads."""
-
-    _kept: OrderedDict[str, str] = field(default_factory=OrderedDict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def keep(self, space: str, token: str) -> None:
-        """Keep a token."""
-        with self._lock:
-            self._kept[space] = token
-            self._kept.move_to_end(space)
-            if len(self._kept) > _TOKENS:
-                self._kept.popitem(last=False)
-
-    def get(self, space: str) -> str | None:
-        """Return the last token of a space."""
-        with self._lock:
-            return self._kept.get(space)
-
-
 @dataclass(frozen=True, slots=True)
 class Calls:
     """What a gateway can be asked."""
 
     retries: Retries
     tokens: Tokens = field(default_factory=Tokens)
+    queues: Queues = field(default_factory=Queues)
 
     def publish(self, space: str, turns: Iterable[Turn]) -> Flow[Accepted]:
-        """Publish turns in their order, in as few requests as they fit in, one after another."""
+        """Publish turns in their order, in as few requests as they fit in, one after another.
+
+        Between two of them, others who wait for the space have their turn: ``turns`` may be long in coming.
+        """
         check_space(space)
         ids: list[str] = []
         after = None
         for part in parts(encoded(space, turn) for turn in turns):
             try:
-                accepted = yield from self._publish_part(space, part)
+                accepted = yield from self._in_turn(space, self._publish_part(space, part))
             except AnabranchError as error:
                 raise with_accepted(error, ids) from error.__cause__
             ids += accepted.turn_ids
@@ -112,24 +100,8 @@ class Calls:
         return Accepted(tuple(ids), after)
 
     def publish_each(self, space: str, part: Sequence[Encoded]) -> Flow[list[Accepted | AnabranchError]]:
-        """Publish turns of many callers in their order; return what became of each.
-
-        A request with a wrong turn is refused whole, so it is halved until the wrong one is alone. Where a turn may
-        come again, those behind it are not sent: they would overtake it.
-        """
-        try:
-            accepted = yield from self._post(space, part)
-        except AnabranchError as error:
-            if len(part) == 1 or not _is_of_a_turn(error):
-                return [error] * len(part)
-        else:
-            return [Accepted((one.turn_id,), accepted.after) for one in part]
-        first, second = halves(part)
-        outcomes = yield from self.publish_each(space, first)
-        last = outcomes[-1]
-        if isinstance(last, AnabranchError) and not _is_of_a_turn(last):
-            return [*outcomes, *(unsent(space, one) for one in second)]
-        return [*outcomes, *(yield from self.publish_each(space, second))]
+        """Publish turns of many callers in their order, with none between; return what became of each."""
+        return (yield from self._in_turn(space, self._publish_each(space, part)))
 
     def recall(self, space: str, question: str, how: Asking) -> Flow[Recalled]:
         """Ask a question."""
@@ -162,6 +134,32 @@ class Calls:
             name = turn_id.replace(".", "%2E")  # `..` as a part of a path is a step up
         request = Request("GET", f"{_path(space)}/turns/{name}", about)
         return answers.read(about, (yield from answered(request, self.retries)), answers.turn_state)
+
+    def _in_turn(self, space: str, flow: Flow[T]) -> Flow[T]:
+        """Run a flow once those before it in the space have ended: so the last answer is that of the last write."""
+        with self.queues.place(space) as place:
+            yield place
+            return (yield from flow)
+
+    def _publish_each(self, space: str, part: Sequence[Encoded]) -> Flow[list[Accepted | AnabranchError]]:
+        """Publish turns of many callers.
+
+        A request with a wrong turn is refused whole, so it is halved until the wrong one is alone. Where a turn may
+        come again, those behind it are not sent: they would overtake it.
+        """
+        try:
+            accepted = yield from self._post(space, part)
+        except AnabranchError as error:
+            if len(part) == 1 or not _is_of_a_turn(error):
+                return [error] * len(part)
+        else:
+            return [Accepted((one.turn_id,), accepted.after) for one in part]
+        first, second = halves(part)
+        outcomes = yield from self._publish_each(space, first)
+        last = outcomes[-1]
+        if isinstance(last, AnabranchError) and not _is_of_a_turn(last):
+            return [*outcomes, *(unsent(space, one) for one in second)]
+        return [*outcomes, *(yield from self._publish_each(space, second))]
 
     def _publish_part(self, space: str, part: Sequence[Encoded]) -> Flow[Accepted]:
         """Publish turns of one caller; if the gateway takes less at once, in halves."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
@@ -13,11 +14,11 @@ import httpx
 from anabranch_client.aio import AsyncClient
 from anabranch_client.answers import Accepted, Bundle, Recalled, TurnState
 from anabranch_client.batching import Batching
-from anabranch_client.calls import Asking, Calls, ContextOptions
+from anabranch_client.calls import Asking, Calls, ContextOptions, Flow
 from anabranch_client.errors import WrongUse
 from anabranch_client.lane import LINGER_MS, MAX_WAITING_BYTES, BatchLimits
 from anabranch_client.parts import MAX_BYTES, MAX_TURNS
-from anabranch_client.retries import Flow, Outcome, Retries, Send, Timeouts
+from anabranch_client.retries import Outcome, Retries, Send, Timeouts
 from anabranch_client.turns import Turn
 from anabranch_client.wire import Options, answer, failure
 
@@ -56,8 +57,8 @@ class Client:
     def publish_many(self, space: str, turns: Iterable[Turn]) -> Accepted:
         """Publish turns in their order; return once the log has all.
 
-        They go in requests of up to 100 turns or 512 KB, one after another. Where one fails, ``accepted`` of the error
-        names the turns of those before it.
+        They go in requests of up to 100 turns or 512 KB, one after another; others who publish to the space have their
+        turn between them. Where one fails, ``accepted`` of the error names the turns of those before it.
         """
         return self._run(self._calls.publish(space, turns))
 
@@ -106,18 +107,23 @@ class Client:
         self.close()
 
     def _run(self, flow: Flow[T]) -> T:
-        try:
-            send = next(flow)
-            while True:
-                if send.delay_s > 0:
-                    time.sleep(send.delay_s)
-                send = flow.send(self._outcome(send))
-        except StopIteration as end:
-            value: T = end.value
-            return value
+        with closing(flow):  # it leaves its place in a queue, however this ends
+            try:
+                step = next(flow)
+                while True:
+                    if isinstance(step, Send):
+                        step = flow.send(self._outcome(step))
+                    else:
+                        step.result()
+                        step = next(flow)
+            except StopIteration as end:
+                value: T = end.value
+                return value
 
     def _outcome(self, send: Send) -> Outcome:
+        if send.delay_s > 0:
+            time.sleep(send.delay_s)
         try:
             return answer(self._http.request(**self._options.arguments(send)))
         except httpx.RequestError as error:
-            return failure(send, error)
+            return failure(error)

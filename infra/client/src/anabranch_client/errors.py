@@ -8,7 +8,7 @@
     │   ├── NotAuthorized   401, 403: no key, or one that is unknown or revoked
     │   ├── NotFound        404: no such space for this key, or no such turn
     │   ├── Invalid         400, 422: the problem names the turn and the field
-    │   └── TooMuch         413: too large; 429: still too many requests after all tries
+    │   └── TooMuch         413: too large; 429: still too many requests after all tries. The log may have some of it
     ├── Unavailable     no usable answer after all tries; the same request may be made again
     │   ├── Unreachable     nobody answers there, or the connection broke
     │   └── TimedOut        no answer in time
@@ -112,9 +112,13 @@ class Invalid(Refused):
 
 
 class TooMuch(Refused):
-    """Too large (413), or too many requests although all tries waited as long as they were told (429)."""
+    """Too large (413), or too many requests although all tries waited as long as they were told (429).
 
-    advice = "send less at once, or later"
+    It is no word on what an earlier try left in the log, nor on turns of the same request: those in ``accepted`` are
+    there, and others may be.
+    """
+
+    advice = "send less at once, or later; the log may have some of it, so keep the turn ids"
 
 
 class Unavailable(AnabranchError):  # noqa: N818

@@ -1,7 +1,7 @@
 """One request, tried until it has an answer or its time is up. Nothing here waits, sends or knows a transport.
 
-A call is a generator: it yields what to send next (and how long to wait before), is sent the outcome, and returns. The
-two clients differ only in who drives it.
+It is a generator: it yields what to send next (and how long to wait before), is sent the outcome, and returns. The two
+clients differ only in who drives it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import count
-from typing import Final, TypeVar
+from typing import Final
 
 from anabranch_client.errors import About, Problem, TimedOut, Unavailable, Unexpected, Unreachable, WrongUse, refusal
-
-T = TypeVar("T")
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _TOO_MANY: Final = 429
@@ -89,15 +87,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Nothing came back. ``is_sent``: the request may have arrived; ``is_late``: time was up."""
+    """Nothing usable came back.
+
+    ``is_sent``: the request may have arrived; ``is_late``: time was up; ``is_lasting``: another try would not help.
+    """
 
     what: str
     is_sent: bool
     is_late: bool = False
+    is_lasting: bool = False
 
 
 Outcome = Answer | Failure
-Flow = Generator[Send, Outcome, T]
 
 
 def answered(
@@ -105,7 +106,7 @@ def answered(
     retries: Retries,
     clock: Callable[[], float] = time.monotonic,
     chance: Callable[[], float] = random.random,
-) -> Flow[object]:
+) -> Generator[Send, Outcome, object]:
     """Return the JSON of the answer.
 
     Raises:
@@ -118,6 +119,8 @@ def answered(
         outcome = yield Send(request, delay, end - clock() - delay)
         if isinstance(outcome, Answer) and outcome.status not in _AGAIN:
             return _settled(request.about, outcome)
+        if isinstance(outcome, Failure) and outcome.is_lasting:
+            raise Unexpected(request.about, outcome.what)
         is_maybe_taken = is_maybe_taken or _may_be_taken(outcome)
         delay = retries.delay_s(tries, _told(outcome), chance())
         if clock() + delay >= end:

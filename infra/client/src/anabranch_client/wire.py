@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import httpx
 
-from anabranch_client.errors import Unexpected, WrongUse
+from anabranch_client.errors import WrongUse
 from anabranch_client.retries import Answer, Failure, Retries, Send, Timeouts
 
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -85,13 +85,11 @@ def answer(response: httpx.Response) -> Answer:
     return Answer(response.status_code, response.headers, response.content)
 
 
-def failure(send: Send, error: httpx.RequestError) -> Failure:
-    """Return why nothing came back.
-
-    Raises:
-        Unexpected: if another try would change nothing.
-    """
-    what = str(error) or type(error).__name__
-    if not isinstance(error, _BROKEN):
-        raise Unexpected(send.request.about, what) from error
-    return Failure(what, is_sent=not isinstance(error, _UNSENT), is_late=isinstance(error, _LATE))
+def failure(error: httpx.RequestError) -> Failure:
+    """Return why nothing came back."""
+    return Failure(
+        str(error) or type(error).__name__,
+        is_sent=not isinstance(error, _UNSENT),
+        is_late=isinstance(error, _LATE),
+        is_lasting=not isinstance(error, _BROKEN),
+    )

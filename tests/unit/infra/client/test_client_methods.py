@@ -98,6 +98,14 @@ def test_where_a_part_fails_those_before_it_are_told(call: Call, gateway: Gatewa
     assert (halved.value.accepted, gateway.log[SPACE]) == (("a", "b"), ["a", "b"])
 
 
+def test_an_answer_that_cannot_be_read_tells_what_was_accepted_before(call: Call, gateway: GatewayServer) -> None:
+    gateway.faults.extend([Fault.NONE, Reply(202, b"no gzip", {"Content-Encoding": "gzip"})])
+    with pytest.raises(Unexpected) as caught:
+        call("publish_many", SPACE, [said(f"t{number}") for number in range(101)])
+    assert len(caught.value.accepted) == 100
+    assert caught.value.turn_ids == ("t100",)
+
+
 def test_no_turns_are_wrong_use(call: Call, gateway: GatewayServer) -> None:
     with pytest.raises(WrongUse, match=f"no turns to publish to {SPACE.replace('+', '.')}"):
         call("publish_many", SPACE, [])

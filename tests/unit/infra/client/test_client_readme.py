@@ -18,7 +18,7 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
 def test_every_snippet_runs(snippet: str, gateway: GatewayServer, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
-    exec(snippet.replace("http://127.0.0.1:8080", gateway.url).replace("ab-…", KEY), names)  # noqa: S102 - what is tested
+    exec(snippet.replace("http://127.0.0.1:8080", gateway.url).replace("ab_…", KEY), names)  # noqa: S102 - what is tested
     if "ask" in names:
         asyncio.run(names["ask"]("What gave way?"))  # type: ignore[operator]
     if "publish" not in names:  # that one needs a cluster: tests/kafka has it

@@ -30,7 +30,7 @@ def test_both_agree_on_every_method_and_every_refusal(tmp_path: Path) -> None:
             client.publish("other/mia", said("x"))
         with pytest.raises(Invalid, match="blank"):
             client.publish_many(SPACE, [said("fine"), said("blank", " ")])
-        with Client(it.url, "ab-wrong") as stranger, pytest.raises(NotAuthorized):
+        with Client(it.url, "ab_wrong") as stranger, pytest.raises(NotAuthorized):
             stranger.turn(SPACE, "c1:1")
         with client.batching(linger_ms=1) as batching:
             sent = [batching.send(f"acme/{number % 3}", said(f"t{number}")) for number in range(30)]

@@ -108,6 +108,19 @@ def test_too_many_requests_at_the_deadline_say_when_to_come_again() -> None:
     assert (waits, error.problem.retry_after_s) == ([0.0], 60.0)
 
 
+@pytest.mark.parametrize("refusal", [status(413), status(429, retry_after="60")])
+def test_too_much_is_no_word_on_what_an_earlier_try_left_in_the_log(refusal: Answer) -> None:
+    error, _ = tried([BROKEN, refusal], RETRIES if refusal.status == 413 else Retries(1.0, 5.0, 10.0))
+    assert isinstance(error, TooMuch)
+    assert "the log may have some of it, so keep the turn ids" in str(error)
+
+
+def test_what_another_try_would_not_help_is_told_at_once() -> None:
+    error, waits = tried([Failure("no gzip", is_sent=True, is_lasting=True), GOOD], RETRIES)
+    assert isinstance(error, Unexpected)
+    assert waits == [0.0]
+
+
 def test_without_a_deadline_there_is_one_try() -> None:
     error, waits = tried([UNSENT], Retries(deadline_s=0))
     assert isinstance(error, Unreachable)
