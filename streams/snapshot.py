@@ -1,8 +1,9 @@
 """Memory by position: the rows of its events in their order, from a home's own table or from a copy of the topic.
 
 A snapshot is a file that the topic ``memory`` is folded into: the last row of a key stands, a tombstone deletes.
-Compaction keeps the last copy of a row, wherever that lies, so a partition says nothing until it is read to its end:
-``Snapshot.take`` is given all records up to ends that were fixed before, together, and only then counts them as read.
+Compaction keeps the last copy of a row, wherever that lies, so a partition says nothing until it is read to its end.
+``Snapshot.take`` is given its records batch by batch, each folded in with the offset that it was read up to; whoever
+looks at the rows first reads every partition to an end that was fixed before, for in between they are half of an event.
 """
 
 from __future__ import annotations

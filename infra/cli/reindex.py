@@ -54,7 +54,9 @@ def reindex(
     """Build another index of the same memory, or the memory anew; what is read stays as it is until `switch`.
 
     A run that was ended or killed goes on where it was when the command is given again. On Kafka it goes
-    on until it is ended: it is what keeps the new index up to memory, or the workers that derive, also after `switch`.
+    on until it is ended: it is what keeps the new index up to memory, or the workers that derive, also after `switch`
+    (of a new generation: until you run them yourself, with ANABRANCH_GENERATION). `--vectors` with the embedder of
+    what was read before brings that on for `rollback`.
     """
     if context.invoked_subcommand is not None:
         return
@@ -63,7 +65,9 @@ def reindex(
         raise UsageError(msg)
     session = session_of(context)
     session.run(_build(session, vectors=vectors, partitions=partitions, follow=not once))
-    session.messages.print("Caught up. `anabranch reindex switch` lets recall read it; `abandon` removes it.")
+    session.messages.print(
+        "Caught up. `anabranch reindex switch` lets recall read what is next, and `abandon` removes it."
+    )
 
 
 async def _build(session: Session, *, vectors: bool, partitions: int | None, follow: bool) -> None:

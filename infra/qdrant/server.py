@@ -84,6 +84,11 @@ class ServerIndex:
             raise
         return cls(Server(client, url, collection), dimension)
 
+    @property
+    def collection(self) -> str:
+        """The collection that was behind the alias when this was opened; it keeps to that one."""
+        return self._server.collection
+
     async def close(self) -> None:
         """Let go of the connections. Later calls raise ``Unavailable``."""
         await self._server.close()

@@ -66,6 +66,11 @@ class Server:
         self._collection = collection
         self._is_open = True
 
+    @property
+    def collection(self) -> str:
+        """The collection's name."""
+        return self._collection
+
     async def close(self) -> None:
         """Let go of the connections."""
         self._is_open = False

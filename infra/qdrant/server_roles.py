@@ -20,9 +20,9 @@ from qdrant_client.models import (
 )
 
 from infra.qdrant.folder import Manifest
-from infra.qdrant.server_answers import answered
+from infra.qdrant.server_answers import Refused, answered
 from infra.qdrant.server_calls import WRITE_S
-from infra.qdrant.server_collection import EMBEDDER, ENDS, manifest_of
+from infra.qdrant.server_collection import EMBEDDER, ENDS, collection_name, manifest_of
 
 DECIDING: Final = "deciding"
 READING: Final = "read"
@@ -81,6 +81,22 @@ class Roles:
         """Return the collections that have roles, by role."""
         found = {role: await self.describe(name) for role, name in (await self.names()).items()}
         return {role: one for role, one in found.items() if one is not None}
+
+    async def nameless(self) -> list[Collection]:
+        """Return the indexes of ours that no alias names, of whatever generation."""
+        async with self._answered():
+            names = [one.name for one in (await self.client.get_collections()).collections]
+        found = [await self._of_ours(name) for name in names if name.startswith(f"{self.base}-g")]
+        async with self._answered():  # after all else: one that was made and named meanwhile has an alias by now
+            named = {one.collection_name for one in (await self.client.get_aliases()).aliases}
+        return [one for one in found if one is not None and one.name not in named]
+
+    async def _of_ours(self, name: str) -> Collection | None:
+        try:
+            one = await self.describe(name)
+        except Refused:  # it was removed meanwhile
+            return None
+        return one if one is not None and one.name == collection_name(self.base, one.manifest) else None
 
     async def move(self, roles: Mapping[str, str | None]) -> None:
         """Give roles to collections, or to none, all at once."""

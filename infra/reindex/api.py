@@ -26,7 +26,7 @@ class Standing:
     """An index or a generation, and what it is to the memory.
 
     ``role`` is ``reading``, ``next``, ``former`` or ``deciding`` (what stages read and commit writes, where that is not
-    read); ``behind`` counts events that it lacks (``None``: not known).
+    read), or ``left`` of what a killed command left; ``behind`` counts events that it lacks (``None``: not known).
     """
 
     role: str
@@ -45,8 +45,8 @@ class Reindex(Protocol):
     async def vectors(self, report: Report, *, follow: bool = False) -> None:
         """Build another index of the same memory, with the embedder of the settings, until it is caught up.
 
-        On Kafka it also goes on with one that is read already; with ``follow`` it goes on until it is cancelled. In a
-        home the process that owns it follows by itself.
+        On Kafka it also goes on with one that is read already, or was read before; with ``follow`` it goes on until it
+        is cancelled. In a home the process that owns it follows by itself.
 
         Raises:
             UsageError: if that is the one in use, or another one is being built.
@@ -55,7 +55,10 @@ class Reindex(Protocol):
         ...
 
     async def derive(self, partitions: int | None, report: Report, *, follow: bool = False) -> None:
-        """Derive a new generation from the log until it is caught up; ``partitions`` are those of its topics."""
+        """Derive a new generation from the log until it is caught up; ``partitions`` are those of its topics.
+
+        On Kafka it also goes on with the workers of one that is read already, until the settings name that one.
+        """
         ...
 
     async def status(self) -> list[Standing]:
@@ -71,7 +74,12 @@ class Reindex(Protocol):
         ...
 
     async def rollback(self, report: Report) -> Standing:
-        """Let recall read again what it read before the last switch."""
+        """Let recall read again what it read before the last switch.
+
+        Raises:
+            UsageError: if there is nothing to go back to, or something is next.
+            NotReady: on Kafka, if it is too far behind.
+        """
         ...
 
     async def abandon(self) -> Standing:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from infra.errors import UsageError
 from infra.qdrant.server import ServerIndex
 from infra.qdrant.server_calls import Server
-from infra.qdrant.server_roles import Collection, Roles
+from infra.qdrant.server_roles import DECIDING, FORMER, NEXT, READING, Collection, Roles
 from infra.reindex.api import Standing
 from schemas.space import Space
 
@@ -23,7 +24,9 @@ async def lag_of(index: ServerIndex, goals: Mapping[Space, int]) -> int:
     return sum(max(0, goals[space] - at) for space, at in zip(spaces, found, strict=True))
 
 
-async def standing_of(roles: Roles, role: str, one: Collection, ends: Mapping[Space, int], generation: int) -> Standing:
+async def standing_of(
+    roles: Roles, role: str, one: Collection, ends: Mapping[Space, int], generation: int | None
+) -> Standing:
     """Return what a collection is. One of another generation has other positions: how far it is behind is not known."""
     is_same = one.manifest.generation == generation
     return Standing(
@@ -36,3 +39,29 @@ async def standing_of(roles: Roles, role: str, one: Collection, ends: Mapping[Sp
         embedder=one.embedder,
         behind=await lag_of(opened(roles, one), ends) if is_same else None,
     )
+
+
+def must_decide(held: Mapping[str, Collection]) -> dict[str, Collection]:
+    """Return the collections that have roles, once there is one that commit writes.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if DECIDING not in held:
+        msg = "there is no index yet to make another of: `anabranch worker commit` makes the first"
+        raise UsageError(msg)
+    return dict(held)
+
+
+async def must_be_only_next(roles: Roles, held: Mapping[str, Collection]) -> None:
+    """See that what is next is not read, or to be gone back to, as well: commands given at once can come to that.
+
+    Raises:
+        UsageError: if it is; then it is next no more.
+    """
+    entry = held[NEXT]
+    for role in (READING, FORMER):
+        if role in held and held[role].name == entry.name:
+            await roles.move({NEXT: None})
+            msg = f"{entry.name} was next and has the role {role!r} already: see `anabranch reindex status`"
+            raise UsageError(msg)

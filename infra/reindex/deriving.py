@@ -14,9 +14,9 @@ from typing import IO, Final
 from aiokafka import TopicPartition
 
 from infra.errors import MissingError, UsageError
-from infra.kafka import Cluster, wanted
+from infra.kafka import Cluster, FoundTopic, wanted
 from infra.memory_api import Progress
-from infra.reindex.api import Report
+from infra.reindex.api import NotReady, Report
 from infra.remote.follower import Follower
 from infra.settings import Settings, as_environment, child_environment
 from infra.workers.child import Child, folder_of, servers_of
@@ -42,11 +42,15 @@ def make_topics(settings: Settings, partitions: int | None) -> None:
         found = cluster.found([topic_name(LAST.target.name, settings.generation)])
         counts = {"partitions": found[0].partitions} if found else {}
         counts |= {} if partitions is None else {"partitions": partitions}
-        copies = cluster.found([FIRST.source.name])
-        if not copies:
-            msg = "there is no log to derive from: run `anabranch topics apply`, and publish"
-            raise UsageError(msg)
-        cluster.apply(wanted(replication=copies[0].replication, generation=settings.generation, **counts))
+        cluster.apply(wanted(replication=_log(cluster).replication, generation=settings.generation, **counts))
+
+
+def _log(cluster: Cluster) -> FoundTopic:
+    found = cluster.found([FIRST.source.name])
+    if not found:
+        msg = "there is no log to derive from: run `anabranch topics apply`, and publish"
+        raise UsageError(msg)
+    return found[0]
 
 
 def free_generation(settings: Settings) -> int:
@@ -115,6 +119,7 @@ class Reached:
         """Return when every event of the log before ``ends`` is finished and no stage is a window behind anywhere.
 
         Raises:
+            NotReady: if not all of the generation's topics are there.
             Unavailable: if the broker does not answer.
         """
         goals, counts = list(ends), self._partitions()
@@ -145,11 +150,21 @@ class Reached:
     def _partitions(self) -> dict[str, int]:
         topics = {state_topic(step.name, self.settings.generation): step.name for step in FLOW}
         with Cluster.at(servers_of(self.settings)) as cluster:
-            return {topics[one.name]: one.partitions for one in cluster.found(topics)}
+            found = {topics[one.name]: one.partitions for one in cluster.found(topics)}
+        if len(found) < len(FLOW):
+            msg = f"generation {self.settings.generation} has no topics yet: run `anabranch reindex --derive` again"
+            raise NotReady(msg)
+        return found
 
     async def log_ends(self) -> list[int]:
-        """Return where each partition of the log ends now."""
-        return await self.ends(FIRST, self._partitions()[FIRST.name])
+        """Return where each partition of the log ends now.
+
+        Raises:
+            UsageError: if there is no log.
+        """
+        with Cluster.at(servers_of(self.settings)) as cluster:
+            partitions = _log(cluster).partitions
+        return await self.ends(FIRST, partitions)
 
 
 @dataclass

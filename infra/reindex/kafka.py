@@ -14,13 +14,14 @@ from infra.errors import UsageError
 from infra.index import open_index, roles_of
 from infra.memory_api import Progress
 from infra.qdrant.folder import Manifest
-from infra.qdrant.server_collection import ENDS
+from infra.qdrant.server import ALIAS
+from infra.qdrant.server_collection import ENDS, collection_name
 from infra.qdrant.server_roles import DECIDING, FORMER, NEXT, READING, Collection, Roles
 from infra.reindex.api import NotReady, Report, Standing, another_is_next
-from infra.reindex.checks import must_hold_the_same
-from infra.reindex.collections import lag_of, opened, standing_of
+from infra.reindex.collections import must_be_only_next, must_decide, opened, standing_of
 from infra.reindex.deriving import Reached, crew, free_generation, make_topics, remove_generation
 from infra.reindex.following import FollowedMemory, remove
+from infra.reindex.nearness import must_be_near
 from infra.remote.layout import read_layout
 from infra.settings import Settings
 from infra.workers.child import servers_of
@@ -28,9 +29,6 @@ from streams.replay import Pace, Reembedding
 
 _LOOK_S: Final = 0.2
 """Seconds between two looks at what has come: what is read next is so much behind what is written."""
-
-_NEAR_S: Final = 30.0
-"""Seconds that a switch waits for the follower to come to where commit was when it was asked for."""
 
 
 @dataclass
@@ -46,7 +44,7 @@ class KafkaReindex:
             role = await self._role(made)
             index = await open_index(self.settings, made, create=role == NEXT, role=role)
             try:
-                async with self._copied((await self._held())[role].name) as memory:
+                async with self._copied(index.collection) as memory:
                     await self._follow(memory, Reembedding(memory.snapshot, made, index), report, follow=follow)
             finally:
                 await index.close()
@@ -54,23 +52,23 @@ class KafkaReindex:
             made.close()
 
     async def _role(self, made: Made) -> str:
-        """Return what the index of an embedder is: read already, or next.
+        """Return what the index of an embedder is: read already, read before and to be gone back to, or next.
 
         Raises:
             UsageError: if commit writes it, or another one is next.
         """
         wanted = Manifest(generation=self.settings.generation, model=made.model, dimension=made.dimension)
-        held = await self._held()
-        if DECIDING not in held:
-            msg = "there is no index yet to make another of: `anabranch worker commit` makes the first"
-            raise UsageError(msg)
+        held = await self._live()
         if held[DECIDING].manifest == wanted:
             msg = f"commit writes an index of {made.model} already: set ANABRANCH_EMBEDDER to another one"
             raise UsageError(msg)
-        if READING in held and held[READING].manifest == wanted:
-            return READING
+        for role in (READING, FORMER):  # never made next too: what is next may be removed
+            if role in held and held[role].manifest == wanted:
+                return role
         if NEXT in held and held[NEXT].manifest != wanted:
             raise UsageError(another_is_next(held[NEXT].manifest))
+        async with roles_of(self.settings) as roles:
+            await self._sweep(roles, but=collection_name(ALIAS, wanted))
         return NEXT
 
     async def _follow(self, memory: FollowedMemory, following: Reembedding, report: Report, *, follow: bool) -> None:
@@ -97,9 +95,20 @@ class KafkaReindex:
     def _snapshot(self, collection: str) -> Path:
         return self.settings.home / "reindex" / f"{collection}.sqlite"
 
-    async def _held(self) -> dict[str, Collection]:
+    async def _live(self) -> dict[str, Collection]:
+        """Return the collections that have roles, what commit writes among them."""
         async with roles_of(self.settings) as roles:
-            return await roles.held()
+            return must_decide(await roles.held())
+
+    async def _sweep(self, roles: Roles, but: str = "") -> list[Collection]:
+        """Remove the indexes that no role leads to: who made or replaced one may be killed before it is done."""
+        if DECIDING not in await roles.names():  # commit may be about to name its first one
+            return []
+        found = [one for one in await roles.nameless() if one.name != but]
+        for one in found:
+            remove(self._snapshot(one.name))
+            await roles.remove(one.name)
+        return found
 
     async def status(self) -> list[Standing]:
         """Return what there is, what is read first."""
@@ -119,51 +128,21 @@ class KafkaReindex:
             held = await roles.held()
             if NEXT not in held:
                 msg = "nothing was built to switch to: run `anabranch reindex --vectors` first"
+                if FORMER in held:
+                    msg += f"; `anabranch reindex rollback` reads {held[FORMER].manifest} again"
                 raise NotReady(msg)
-            if held[NEXT].ends is None:
-                await self._near(roles, held, report)
-            else:
-                await self._derived(held[NEXT], report)
-            before = held.get(READING, held[DECIDING])
+            before = held.get(READING, must_decide(held)[DECIDING])
+            await must_be_only_next(roles, held)
+            await must_be_near(self.settings, roles, held[NEXT], report)
             await roles.move({READING: held[NEXT].name, FORMER: before.name, NEXT: None})
-            old, kept = held.get(FORMER), {before.name, held[DECIDING].name}
-            is_own = old is not None and old.manifest.generation == self.settings.generation  # others may have workers
-            if old is not None and is_own and old.ends is None and old.name not in kept:
-                await roles.remove(old.name)
+            await self._sweep(roles)  # what was the former one; a generation's own has the alias of its commit
         return (await self.status())[0]
-
-    async def _derived(self, entry: Collection, report: Report) -> None:
-        """Wait until a generation has finished what was in the log when it began, and is less than a window behind."""
-        reached = Reached(self._of(entry.manifest.generation))
-        try:
-            async with asyncio.timeout(_NEAR_S):
-                await reached.caught_up(entry.ends or (), report)
-        except TimeoutError:
-            msg = f"generation {entry.manifest.generation} is not caught up: `anabranch reindex --derive` brings it on"
-            raise NotReady(msg) from None
-        finally:
-            await reached.close()
 
     def _of(self, generation: int) -> Settings:
         return self.settings.model_copy(update={"generation": generation})
 
-    async def _near(self, roles: Roles, held: Mapping[str, Collection], report: Report) -> None:
-        """Wait until the next index is where commit is now, and compare the two there."""
-        written, new = opened(roles, held[DECIDING]), opened(roles, held[NEXT])
-        goals = await written.every_watermark()
-        lag = total = sum(at + 1 for at in goals.values())
-        try:
-            async with asyncio.timeout(_NEAR_S):
-                while (lag := await lag_of(new, goals)) > 0:
-                    report(Progress(total - lag, total))
-                    await asyncio.sleep(_LOOK_S)
-        except TimeoutError:
-            msg = f"the new index is {lag} events behind: `anabranch reindex --vectors` brings it on"
-            raise NotReady(msg) from None
-        await must_hold_the_same(written, new, goals)
-
-    async def rollback(self, report: Report) -> Standing:  # noqa: ARG002 - nothing is waited for
-        """Let recall read again what it read before the last switch."""
+    async def rollback(self, report: Report) -> Standing:
+        """Let recall read again what it read before the last switch, once that is near where commit is."""
         async with roles_of(self.settings) as roles:
             held = await roles.held()
             if FORMER not in held or READING not in held:
@@ -171,6 +150,8 @@ class KafkaReindex:
                 raise UsageError(msg)
             if NEXT in held:  # begun since the switch, and there is one place
                 raise UsageError(another_is_next(held[NEXT].manifest))
+            if held[FORMER].name != must_decide(held)[DECIDING].name:
+                await must_be_near(self.settings, roles, held[FORMER], report)
             await roles.move({READING: held[FORMER].name, FORMER: None, NEXT: held[READING].name})
         return (await self.status())[0]
 
@@ -178,54 +159,64 @@ class KafkaReindex:
         """Remove what was built and is not read; nothing of it stays."""
         async with roles_of(self.settings) as roles:
             held = await roles.held()
+            swept = await self._sweep(roles)
+            if NEXT not in held and swept:
+                return await standing_of(roles, "left", swept[0], {}, None)
             if NEXT not in held:
                 msg = "there is nothing to abandon: nothing is being built, and what is read or gone back to stays"
                 raise UsageError(msg)
+            await must_be_only_next(roles, held)
             entry = held[NEXT]
             standing = await standing_of(roles, NEXT, entry, {}, self.settings.generation)
             if entry.ends is not None:
                 await asyncio.to_thread(remove_generation, self._of(entry.manifest.generation))
             remove(self._snapshot(entry.name))
-            if FORMER not in held and READING in held and held[READING].name == held[DECIDING].name:
+            if FORMER not in held and READING in held and held[READING].name == held.get(DECIDING, entry).name:
                 await roles.move({READING: None})  # as if nothing had ever been switched
             await roles.remove(entry.name)
         return standing
 
     async def derive(self, partitions: int | None, report: Report, *, follow: bool = False) -> None:
-        """Derive a new generation from the log by workers of its own until it is caught up, or with ``follow`` on."""
-        own = self._of(await self._number())
-        await asyncio.to_thread(make_topics, own, partitions)
+        """Derive a new generation from the log by workers of its own until it is caught up, or with ``follow`` on.
+
+        Its collection has its role before there is any topic, so that whatever a killed one leaves is found by it.
+        """
+        entry = self._deriving(await self._live())
+        own = self._of(entry.manifest.generation if entry else await asyncio.to_thread(free_generation, self.settings))
         reached = Reached(own)
         try:
-            ends = await self._begun(own, reached)
+            ends = await self._begun(own, reached) if entry is None or entry.ends is None else entry.ends
+            await asyncio.to_thread(make_topics, own, partitions)
             async with crew(own) as workers:
                 await _beside(workers.tend(), reached.caught_up(ends, report), follow=follow)
         finally:
             await reached.close()
 
-    async def _number(self) -> int:
-        """Return the number of the generation that is being derived, or of a new one.
+    def _deriving(self, held: Mapping[str, Collection]) -> Collection | None:
+        """Return the generation that is being derived, or is read and has its workers from this command, if any.
 
         Raises:
             UsageError: if something else is next.
         """
-        entry = (await self._held()).get(NEXT)
-        if entry is None:
-            return await asyncio.to_thread(free_generation, self.settings)
-        if entry.ends is None:
-            raise UsageError(another_is_next(entry.manifest))
-        return entry.manifest.generation
+        if NEXT in held:
+            if held[NEXT].ends is None:
+                raise UsageError(another_is_next(held[NEXT].manifest))
+            return held[NEXT]
+        read = held.get(READING)
+        is_ours = read is not None and read.ends is not None and read.manifest.generation != self.settings.generation
+        return read if is_ours else None
 
     async def _begun(self, own: Settings, reached: Reached) -> Sequence[int]:
-        """Return where the log ended when the generation was begun, which its collection notes."""
-        entry = (await self._held()).get(NEXT)
-        if entry is not None and entry.ends is not None:
-            return entry.ends
+        """Begin a generation; return where the log ends now, which its collection notes."""
         ends = await reached.log_ends()
+        async with roles_of(self.settings) as roles:
+            await self._sweep(roles)
         made = make_embedder(own.embedder, threads=own.threads)
-        index = await open_index(own, made, create=True, role=NEXT, notes={ENDS: ends})
-        await index.close()
-        made.close()
+        try:
+            index = await open_index(own, made, create=True, role=NEXT, notes={ENDS: ends})
+            await index.close()
+        finally:
+            made.close()
         return ends
 
 

@@ -1,6 +1,6 @@
 """Re-embedding the memory of a cluster into another collection of a real Qdrant server, while commit goes on.
 
-What commit does is done by hand here, to topics of a generation of its own: rows, then the index.
+What commit does is done by hand here.
 """
 
 from __future__ import annotations
@@ -8,112 +8,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from itertools import count
-from pathlib import Path
 
 import pytest
 from qdrant_client import AsyncQdrantClient
 
 from infra.errors import UsageError
 from infra.index import open_index, readable, setting_of
-from infra.kafka import Broker, Cluster, wanted
-from infra.memory_api import Progress
 from infra.models import HashEmbedder
-from infra.qdrant.process import QdrantProcess
 from infra.qdrant.server import ServerIndex
 from infra.qdrant.server_roles import NEXT, READING
 from infra.reindex import kafka as reindexing
+from infra.reindex import nearness
 from infra.reindex.api import NotReady
-from infra.reindex.kafka import KafkaReindex
-from infra.settings import Settings
-from infra.workers.producer import producing
 from schemas.committed import Committed
-from schemas.space import Space
 from stages.ports import Filter
-from streams.kafka.names import topic_name
-from streams.kafka.producing import Producing
-from streams.kafka.wire import heartbeat, memory_row
-from tests.fakes.index import MemoryIndex
+from tests.fakes.committing import NEW, OTHER, Committing, committing, silent, told
 from tests.fakes.qdrant_server import mortal
-from tests.fakes.real_home import ALL_KINDS, EVER, SPACE, RealHome, mixed, story
+from tests.fakes.real_home import ALL_KINDS, EVER, SPACE
 
-__all__ = ["mortal"]
+__all__ = ["committing", "mortal", "told"]
 
-OTHER = Space("acme/u-2")
 SPACES = (SPACE, OTHER)
-NEW = "hash:512"
-_generations = count(4000)
-
-
-def silent(_progress: Progress) -> None:
-    """Show nothing."""
-
-
-@dataclass
-class Recorded(MemoryIndex):
-    """Keeps what commit writes, as it comes."""
-
-    events: list[Committed] = field(default_factory=list)
-
-    async def write(self, space: Space, batch: Sequence[Committed]) -> None:
-        self.events += batch
-        await super().write(space, batch)
-
-
-@dataclass
-class Committing:
-    """Commit by hand: rows into the topic, then the index."""
-
-    settings: Settings
-    index: ServerIndex
-    sending: Producing
-
-    @property
-    def topic(self) -> str:
-        return topic_name("memory", self.settings.generation)
-
-    async def commit(self, events: Sequence[Committed]) -> None:
-        for event in events:
-            partition = self.sending.partition(self.topic, event.header.space)
-            rows = [memory_row(row, self.topic, partition) for row in event.rows]
-            await self.sending.send([*rows, heartbeat(self.topic, partition)])
-            await self.index.write(event.header.space, [event])
-
-    def reindex(self, embedder: str = NEW) -> KafkaReindex:
-        return KafkaReindex(self.settings.model_copy(update={"embedder": embedder}))
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> list[Committed]:
-    """What commit writes of two spaces, in its order."""
-    index = Recorded(HashEmbedder().dimension)
-    asyncio.run(_live(RealHome(tmp_path_factory.mktemp("told"), index)))
-    return index.events
-
-
-async def _live(home: RealHome) -> None:
-    await home.tell(mixed(), pace=8)
-    await home.tell(story(30, OTHER), OTHER, pace=8)
-
-
-@pytest.fixture
-async def committing(broker: Broker, mortal: QdrantProcess, tmp_path: Path) -> AsyncIterator[Committing]:
-    number = next(_generations)
-    settings = Settings.model_construct(
-        home=tmp_path,
-        embedder="hash",
-        kafka=broker.bootstrap,
-        qdrant_url=mortal.address.url,
-        qdrant_grpc_port=mortal.address.grpc_port,
-        generation=number,
-    )
-    with Cluster.at(broker.bootstrap) as cluster:
-        cluster.apply(wanted(replication=1, partitions=3, generation=number))
-    index = await open_index(settings, HashEmbedder(), create=True)
-    async with producing(broker.bootstrap, "test", [topic_name("memory", number)]) as sending:
-        yield Committing(settings, index, sending)
-    await index.close()
 
 
 @pytest.fixture
@@ -206,7 +121,7 @@ async def test_what_is_not_caught_up_or_makes_no_sense_is_refused(
             await attempt
     await committing.reindex().vectors(silent)
     await committing.commit(told[10:12])  # and nobody follows
-    monkeypatch.setattr(reindexing, "_NEAR_S", 0.5)
+    monkeypatch.setattr(nearness, "_NEAR_S", 0.5)
     with pytest.raises(NotReady, match="2 events behind"):
         await committing.reindex().switch(silent)
     with pytest.raises(UsageError, match="another reindex is under way"):

@@ -81,7 +81,7 @@ def rows(memory: KafkaMemory) -> list[str]:
 
 @asynccontextmanager
 async def running(work: KafkaReindex, how: str) -> AsyncIterator[asyncio.Task[None]]:
-    started = work.vectors(silent, follow=True) if how == "vectors" else work.derive(None, silent, follow=True)
+    started = work.vectors(silent, follow=True) if how == "vectors" else work.derive(3, silent, follow=True)
     task = asyncio.create_task(started)
     try:
         yield task
@@ -140,7 +140,7 @@ async def test_a_memory_is_reindexed_while_it_lives(settings: Settings, how: str
                 await told(other, f"{how}-4", f"The lamp of {how} is white.")
                 assert (await other.recall(SPACE, ASKED)).hits
                 assert rows(other) == rows(memory)
-            await work.rollback(silent)
+            await KafkaReindex(new).rollback(silent)  # of a generation too: its workers run, so it is near
         async with open_remote(settings) as again:
             assert (await again.recall(SPACE, ASKED)).hits
         await gone(work)
