@@ -29,7 +29,8 @@ _PAGE: Final = 250
 _CHANNEL: Final = {
     # A server that comes back must be found at once: by default a channel waits up to two minutes to look again.
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.min_reconnect_backoff_ms": 100,
+    # This one is how long a connection may take to be made, at least: a busy machine needs more than a moment.
+    "grpc.min_reconnect_backoff_ms": 2000,
     "grpc.max_reconnect_backoff_ms": 1000,
     # A machine that vanishes closes no connection: without a ping the channel would trust it for a quarter of an hour.
     "grpc.keepalive_time_ms": 10_000,
