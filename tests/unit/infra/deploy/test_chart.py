@@ -11,8 +11,8 @@ import pytest
 from infra.kafka.topics import LOG_PARTITIONS
 from infra.workers.health import OVER, STILL_S
 from infra.workers.supervisor import GRACE
-from streams.kafka.names import group_of
-from streams.topology import FLOW
+from streams.kafka.names import group_of, topic_name
+from streams.topology import FIRST, FLOW
 from tests.fakes.deployed import CHART, DEPLOY, NEEDED, default, of_kind, read, refused, rendered, wrong_names
 
 STAGES = [step.name for step in FLOW]
@@ -95,6 +95,18 @@ def test_every_stage_is_scaled_by_the_lag_of_its_group_on_its_input() -> None:
         )
         assert 1 <= spec["minReplicaCount"] <= spec["maxReplicaCount"] <= LOG_PARTITIONS
         assert "replicas" not in of_kind("Deployment")[worker(step.name)]["spec"]
+
+
+def test_a_derived_generation_is_scaled_by_its_own_groups_and_topics() -> None:
+    made = rendered({"generation": 2})
+    scaled = of_kind("ScaledObject", made)
+    for step in FLOW:
+        told = scaled[worker(step.name)]["spec"]["triggers"][0]["metadata"]
+        source = step.source.name if step is FIRST else topic_name(step.source.name, 2)
+        assert (told["consumerGroup"], told["topic"]) == (group_of(step.name, 2), source)
+    for deployment in of_kind("Deployment", made).values():
+        variables = deployment["spec"]["template"]["spec"]["containers"][0]["env"]
+        assert {"name": "ANABRANCH_GENERATION", "value": "2"} in variables
 
 
 def test_there_are_never_more_workers_than_partitions() -> None:
