@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 
 from infra.errors import MissingError
-from infra.settings import Settings, child_environment
+from infra.settings import Settings, as_environment, child_environment
 
 _ROOT: Final = Path(__file__).parents[2]
 _START_S: Final = 120.0
@@ -52,7 +52,7 @@ class GatewayProcess:
         command = [sys.executable, "-m", "infra.cli", "serve", "--port", str(self.port)]
         with (self.folder / "gateway.log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - ourselves; it takes a millisecond
-                command, env=self._environment(), cwd=_ROOT, stdout=log, stderr=log
+                command, env=child_environment(as_environment(self.settings)), cwd=_ROOT, stdout=log, stderr=log
             )
         deadline = _now() + _START_S
         async with httpx.AsyncClient(base_url=self.url) as client:
@@ -79,12 +79,6 @@ class GatewayProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             return -9
-
-    def _environment(self) -> dict[str, str]:
-        given = self.settings.model_dump(exclude_none=True, exclude={"qdrant_api_key"}, mode="json")
-        told = {f"ANABRANCH_{name.upper()}": str(value) for name, value in given.items()}
-        key = self.settings.qdrant_api_key
-        return child_environment(told | ({"ANABRANCH_QDRANT_API_KEY": key.get_secret_value()} if key else {}))
 
 
 async def _answers(client: httpx.AsyncClient) -> bool:

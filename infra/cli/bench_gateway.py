@@ -22,6 +22,7 @@ def register(_app: typer.Typer) -> None:
     benchmarks.command(epilog="Example: anabranch bench publish --bots 200 --turns 4000 --kills 2")(publish)
     benchmarks.command(epilog="Example: anabranch bench tenants --recalls 10000")(tenants)
     benchmarks.command(epilog="Example: anabranch bench tokens --turns 1000 --bots 20")(tokens)
+    benchmarks.command(epilog="Example: anabranch bench replay --qdrant /usr/bin/qdrant --vectors hash:512")(replay)
 
 
 def publish(  # noqa: PLR0913 - a run has that many sizes
@@ -85,4 +86,26 @@ def tokens(
     session = session_of(context)
     wanted = Wanted(turns, bots=bots, pause=pause, qdrant=qdrant)
     outcome = session.run(run_tokens(session.settings(), wanted, output.console()))
+    raise typer.Exit(0 if outcome.is_clean else 1)
+
+
+def replay(
+    context: typer.Context,
+    *,
+    qdrant: Annotated[Path, typer.Option("--qdrant", help="The Qdrant server's binary: it runs on an installation.")],
+    vectors: Annotated[
+        str | None, typer.Option("--vectors", metavar="EMBEDDER", help="Embed with this one; unset: derive anew.")
+    ] = None,
+    turns: Annotated[int, typer.Option("--turns", min=1, help="Turns before it begins.")] = 1000,
+    bots: Annotated[int, typer.Option("--bots", min=1, help="Bots that publish meanwhile.")] = 10,
+) -> None:
+    """An installation is reindexed under traffic, killed once, switched, rolled back: no recall fails, memory is equal.
+
+    Its broker, index server and workers are started for it.
+    """
+    from infra.bench.replay_run import Wanted, run_replay  # noqa: PLC0415
+
+    session = session_of(context)
+    wanted = Wanted(vectors, qdrant, turns, bots)
+    outcome = session.run(run_replay(session.settings(), wanted, output.console()))
     raise typer.Exit(0 if outcome.is_clean else 1)
