@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.bootstrap import open_memory
+from infra import embedded_memory
+from infra.bootstrap import open_memory, open_reindex
 from infra.errors import HomeUnusable
 from infra.gateway.embedded import open_served
 from infra.gateway.reading import TurnsOf, encoded
@@ -19,7 +20,9 @@ from infra.gateway.renewal import Renewal
 from infra.reindex.pointer import load
 from infra.settings import Settings
 from schemas.space import Space
+from stages.contract import Unavailable
 from streams.codec import canonical
+from streams.replay import Reembedding
 from tests.fakes.gateway import client_of, gateway, keyed, settings_of, spoken
 
 SPACE = Space("acme/u")
@@ -121,3 +124,38 @@ async def test_what_cannot_be_built_is_logged_and_serving_goes_on(
     ):
         await until_logged(caplog, "no reindex")
         await published(client, 4, 4)
+
+
+async def test_a_follower_that_fails_holds_up_no_stage_and_questions_hear_that_they_are_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(tmp_path)
+    await lived(settings, 4)
+    async with open_reindex(settings.model_copy(update={"embedder": NEW})) as work:
+        await work.vectors(lambda _progress: None)
+        await work.switch(lambda _progress: None)
+    monkeypatch.setattr(embedded_memory, "_AGAIN_S", 0.02)
+    monkeypatch.setattr("infra.gateway.embedded.PATIENCE_S", 0.2)
+    catch_up, is_away = Reembedding.catch_up, True
+
+    async def failing(follower: Reembedding, *given: Any) -> int:
+        if is_away:
+            msg = "the new model is away"
+            raise Unavailable(msg)
+        return await catch_up(follower, *given)
+
+    monkeypatch.setattr(Reembedding, "catch_up", failing)
+    reading = settings.model_copy(update={"embedder": NEW})
+    async with open_served(reading) as served, client_of(gateway(served, reading), keyed(reading)) as client:
+        await client.post(f"/v1/spaces/{SPACE}/turns", json={"turns": turns(4, 2)})
+        async with asyncio.timeout(30):
+            while (await client.get(f"/v1/spaces/{SPACE}/turns/t5")).json()["state"] != "committed":  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        asked = {"question": "What was on day 5?", "after": "t5", "k": 50}
+        told = (await client.post(f"/v1/spaces/{SPACE}/recall", json=asked)).json()
+        assert (told["stale"], told["behind"]) == (True, 2)
+        is_away = False
+        async with asyncio.timeout(30):
+            while (told := (await client.post(f"/v1/spaces/{SPACE}/recall", json=asked)).json())["stale"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert "t5" in {turn_id for hit in told["hits"] for turn_id in hit["turn_ids"]}
