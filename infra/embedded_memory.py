@@ -153,9 +153,14 @@ class EmbeddedMemory:
             return
         while self.journal.committed_offset(space) < offset and clock.time() < deadline:  # noqa: ASYNC110 - a duplicate
             await asyncio.sleep(_LOOK_S)  # or a letter may have no position, and raises no watermark
-        search, position = self.plane.recall.search, self.journal.position(LAST.name, space)
-        while await search.watermark(space) < position and clock.time() < deadline:  # noqa: ASYNC110 - a follower's work
+        while await self._unfollowed(space) and clock.time() < deadline:  # noqa: ASYNC110 - a follower's work
             await asyncio.sleep(_LOOK_S)
+
+    async def _unfollowed(self, space: Space) -> int:
+        """Return how many events of memory the index that is read lacks: none where commit itself writes it."""
+        if self.plane.follower is None:
+            return 0
+        return max(0, self.journal.position(LAST.name, space) - await self.plane.recall.search.watermark(space))
 
     def sums(self) -> Sums:
         """Return where all events of all spaces are."""
@@ -174,7 +179,7 @@ class EmbeddedMemory:
         from stages.recall import Standing  # noqa: PLC0415 - with the plane, which reports do not load
 
         reader, began = self.plane.recall, perf_counter()  # what a process loads once is no part of an answer's time
-        unfollowed = self.journal.position(LAST.name, space) - await reader.search.watermark(space)
+        unfollowed = await self._unfollowed(space)
         behind = (0 if self.journal.settled(space) else self._sums(space).pending) + unfollowed
         stale = behind > 0 if after is None else unfollowed > 0 or not self._has_outcome(space, after)
         found = await reader.recall(space, question, Standing(stale=stale, behind=behind))
