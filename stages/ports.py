@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from schemas.base import Model
 from schemas.committed import Committed
 from schemas.localized import Placement
 from schemas.memory import OPEN, RecordKind, RecordRow
 from schemas.space import Space
+from stages.prompts import Prompt
+
+A = TypeVar("A", bound=Model)
 
 
 class Embedder(Protocol):
@@ -39,6 +43,58 @@ class Embedder(Protocol):
 
     async def embed_query(self, text: str) -> bytes:
         """Return the vector of a single short text at the least latency, for the read side."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Generic[A]):
+    """What a stage asks of a language model, longest stable part first: prompt, then ``frame``, then ``data``.
+
+    ``frame`` is what the requests of a space have in common for a while (its views), ``data`` what this one is about,
+    written by ``stages.prompts.as_data`` so that no text can be taken for instructions. ``check`` says what is wrong
+    with an answer of the right shape, in words that the model is shown when it is asked once more.
+    """
+
+    space: Space
+    prompt: Prompt[A]
+    data: str
+    frame: str = ""
+    check: Callable[[A], str | None] | None = None
+
+
+class LanguageModel(Protocol):
+    """Answers by JSON Schema. The same request always gets the same answer: each is kept before it is used."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model, as records and results bear it."""
+        ...
+
+    async def ask(self, request: Request[A]) -> A | None:
+        """Return the answer, validated, or ``None`` if it is of no use after one further try, or over the budget.
+
+        The caller then goes by its rules and marks what it makes ``degraded``.
+
+        Raises:
+            Unavailable: if the model does not answer.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Judges how well texts answer a query, each pair read as a whole (a cross-encoder)."""
+
+    @property
+    def model(self) -> str:
+        """Name and revision of the model."""
+        ...
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[int]:
+        """Return a score for each text, in thousandths of a logit.
+
+        Raises:
+            Unavailable: if the model does not answer.
+        """
         ...
 
 

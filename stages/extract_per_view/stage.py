@@ -16,7 +16,7 @@ from stages.extract_per_view.drafted import Drafted
 from stages.extract_per_view.items import item, shaped, told_of
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Party, joined
 from stages.extract_per_view.views import GENERAL
-from stages.ports import Embedder
+from stages.ports import Embedder, History, LanguageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
     """Takes items out of turns. Every item quotes its source, and nothing but the turn itself is read."""
 
     embedder: Embedder
+    history: History
+    language: LanguageModel | None = None
     drafted: Drafted = field(default_factory=Drafted, init=False, repr=False, compare=False)
     name: ClassVar[str] = "extract_per_view"
 

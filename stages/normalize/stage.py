@@ -22,7 +22,7 @@ from stages.normalize.state import NormalizeState, Seen
 from stages.normalize.suspect import is_suspect
 from stages.normalize.things import Thing, things
 from stages.normalize.understanding import understand
-from stages.ports import Embedder, History
+from stages.ports import Embedder, History, LanguageModel
 from stages.text.spoken import spoken
 from stages.text.times import resolve_times
 
@@ -41,6 +41,7 @@ class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
     embedder: Embedder
     history: History
     max_text: int = 1_000_000
+    language: LanguageModel | None = None
 
     name: ClassVar[str] = "normalize"
 

@@ -11,7 +11,7 @@ from schemas.extracted import Extracted
 from schemas.memory import LeftRow
 from schemas.routed import Routed, RoutedRow
 from stages.contract import Emit, Stage
-from stages.ports import History
+from stages.ports import History, LanguageModel
 from stages.route.ids import item_id, mark
 from stages.route.routers import Changes, route
 from stages.route.rules import bands_of
@@ -31,6 +31,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
 
     history: History
     model: str = ""
+    language: LanguageModel | None = None
     name: ClassVar[str] = "route"
 
     def restore(self, parts: Mapping[str, bytes]) -> RouteState:

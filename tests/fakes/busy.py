@@ -88,7 +88,7 @@ def _again(first: Localized, position: int, ids: Naming) -> Localized:
 async def extracted(turns: int, ids: Naming = usual, sentences: int = 12) -> Iterator[Extracted]:
     """Return that many turns with an item for each sentence."""
     (first,) = await localized(1, sentences=sentences)
-    outcome = await ExtractPerView(DigestEmbedder()).decide(first, ExtractState())
+    outcome = await ExtractPerView(DigestEmbedder(), NoHistory()).decide(first, ExtractState())
     assert isinstance(outcome, Emit)
     made = outcome.message
     assert isinstance(made, Extracted)

@@ -87,7 +87,7 @@ class Flow:
 
     async def pour(self, localized: Localized) -> tuple[Row, ...]:
         """Take a localized turn through the stages behind."""
-        extracted = await ExtractPerView(self.embedder).decide(localized, self.extracting)
+        extracted = await ExtractPerView(self.embedder, self.memory).decide(localized, self.extracting)
         assert isinstance(extracted, Emit)
         self.extracting = ExtractState.from_parts(extracted.state.parts())
         return await self.route(extracted.message)

@@ -70,7 +70,7 @@ async def check_parties() -> None:
     """``extract_per_view`` asks only whether there are two, so it need not know all."""
     with pytest.MonkeyPatch.context() as patch:
         narrow(patch)
-        await check_crowd(ExtractPerView(DigestEmbedder()), await localized(TURNS, sentences=2))
+        await check_crowd(ExtractPerView(DigestEmbedder(), NoHistory()), await localized(TURNS, sentences=2))
 
 
 async def check_long_names() -> None:

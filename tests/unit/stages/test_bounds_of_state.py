@@ -61,7 +61,7 @@ def home(name: str) -> Home:
         for stage in (
             Normalize(DigestEmbedder(), NoHistory()),
             LocalizeState(NoHistory()),
-            ExtractPerView(DigestEmbedder()),
+            ExtractPerView(DigestEmbedder(), NoHistory()),
             Route(NoHistory()),
             Commit(DigestEmbedder()),
         )

@@ -34,7 +34,7 @@ def stages() -> dict[str, tuple[Any, Any]]:
     given: list[tuple[Any, Any]] = [
         (Normalize(embedder, memory), Numbered(header=HEADER, event=CONTROL)),
         (LocalizeState(memory), PASSED),
-        (ExtractPerView(embedder), PASSED),
+        (ExtractPerView(embedder, memory), PASSED),
         (Route(memory, embedder.model), PASSED),
         (Commit(embedder), Routed(header=HEADER, source=PASSED)),
     ]

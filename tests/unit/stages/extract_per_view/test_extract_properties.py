@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from stages.contract import Emit
 from stages.extract_per_view import ExtractPerView, ExtractState
 from stages.extract_per_view.statements import states
+from tests.fakes.busy import NoHistory
 from tests.fakes.ear import Ear
 from tests.fakes.embedder import DigestEmbedder
 
@@ -17,7 +18,7 @@ async def test_prepare_changes_nothing_and_leaves_one_call() -> None:
     for text in ("I live in Oslo.", "I own a red car.", "We went to Rome yesterday."):
         await ear.say(text)
     embedder = DigestEmbedder()
-    stage = ExtractPerView(embedder)
+    stage = ExtractPerView(embedder, NoHistory())
     await stage.prepare([one.localized for one in ear.heard])
     assert len(embedder.calls) == 1
     state = ExtractState()

@@ -15,6 +15,7 @@ from stages.contract import Emit
 from stages.extract_per_view import VIEWS, ExtractPerView, ExtractState
 from stages.extract_per_view.assign import DEFAULT_FLOOR, FLOOR, LEVELS, levels_of
 from stages.extract_per_view.views import OTHER
+from tests.fakes.busy import NoHistory
 from tests.fakes.ear import Ear
 from tests.fakes.embedder import DigestEmbedder
 from tests.fakes.flow import BOT, MIA
@@ -75,8 +76,8 @@ async def test_views_on_labelled_sentences_with_the_real_encoder() -> None:
     quiet, embedder = Ear(embedder=DigestEmbedder()), MiniLM(dimension=384)
     for one in labelled:
         await quiet.say(one["text"], root=True)
-    await ExtractPerView(embedder).prepare([one.localized for one in quiet.heard])
-    stage, state = ExtractPerView(embedder), ExtractState()
+    await ExtractPerView(embedder, NoHistory()).prepare([one.localized for one in quiet.heard])
+    stage, state = ExtractPerView(embedder, NoHistory()), ExtractState()
     right = taken = 0
     for one, heard in zip(labelled, quiet.heard, strict=True):
         emitted = await stage.decide(heard.localized, state)
