@@ -19,6 +19,7 @@ from schemas.header import Header, Skipped
 from schemas.letter import Letter
 from schemas.localized import Localized
 from schemas.memory import Row
+from schemas.model_result import ModelResult
 from schemas.normalized import Normalized
 from schemas.routed import Routed
 from schemas.turn import Turn
@@ -73,7 +74,12 @@ _MESSAGES: Final = {
         "are those of the partition's own rows.",
         key=_STATE_KEY,
     ),
-    "result": _Message("Answer of a model", "Internal: the first record of a key stands.", key="Space and request."),
+    "result": _Message(
+        "Answer of a model",
+        "Internal: the first record of a key stands.",
+        key="The space, a blank, and the hash of the request; the partition is that of the space.",
+        schema=ModelResult,
+    ),
 }
 
 _HEADERS: Final[Mapping[str, dict[str, Any]]] = {

@@ -14,6 +14,7 @@ from infra.reindex.homes import journal_of, lagging
 from infra.reindex.pointer import load
 from infra.settings import Settings
 from stages.ports import Embedder
+from streams.metrics import ModelCounts
 
 if TYPE_CHECKING:
     from infra.embedded_plane import EmbeddedPlane
@@ -51,8 +52,13 @@ async def open_memory(
 
 
 @asynccontextmanager
-async def open_embedded(settings: Settings, embedder: Embedder | None = None) -> AsyncIterator[EmbeddedMemory]:
-    """Open the memory of a home, whatever is pending; raises what ``open_memory`` does."""
+async def open_embedded(
+    settings: Settings, embedder: Embedder | None = None, counts: ModelCounts | None = None
+) -> AsyncIterator[EmbeddedMemory]:
+    """Open the memory of a home, whatever is pending; raises what ``open_memory`` does.
+
+    ``counts`` takes what the language model is asked.
+    """
     async with AsyncExitStack() as stack:
         stack.enter_context(usable(settings.home))
         home = stack.enter_context(owned(settings.home))
@@ -62,7 +68,7 @@ async def open_embedded(settings: Settings, embedder: Embedder | None = None) ->
         def built() -> EmbeddedPlane:
             from infra.embedded_plane import build  # noqa: PLC0415 - see above
 
-            plane = build(settings, home, journal, embedder)
+            plane = build(settings, home, journal, embedder, counts)
             stack.push_async_callback(plane.close)
             return plane
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from infra.embedders import make_embedder
 from infra.errors import HomeUnusable
 from infra.home import INDEX, OTHER_MODEL
+from infra.language_models import language_model_of_home
 from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.reindex.pointer import Entry, generation_folder, load
 from infra.reindex.rows import JournalRows
@@ -16,13 +17,17 @@ from infra.settings import Settings
 from infra.stages import topology
 from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
-from stages.ports import Embedder
+from stages.ports import Embedder, LanguageModel
 from stages.recall import Recall
 from streams.embedded import Embedded
 from streams.journal import Journal
 from streams.locate import StateLocalizer
+from streams.metrics import ModelCounts
 from streams.patience import Patience
 from streams.replay import Reembedding
+
+LANGUAGE_MODEL = "language_model"
+"""What a generation notes the language model under that last worked on it. Another may go on: its answers differ."""
 
 PATIENCE = Patience(tries=4)
 """A command waits for what does not answer about a second and a half, then says so (exit code 3)."""
@@ -43,6 +48,7 @@ class EmbeddedPlane:
 
     ``decider`` is the embedder of stages and states, ``index`` what commit writes. Recall reads the same one, or one of
     another model that ``follower`` brings up to it; see ``read``. ``readers`` are the open ones of those, by folder.
+    ``models`` counts what the language model is asked.
     """
 
     runtime: Embedded
@@ -53,6 +59,7 @@ class EmbeddedPlane:
     closing: AsyncExitStack
     follower: Reembedding | None = None
     readers: dict[str, Reader] = field(default_factory=dict)
+    models: ModelCounts = field(default_factory=ModelCounts)
 
     def read(self, reader: Reader) -> None:
         """Let questions from now on read another index; one that is under way keeps to what it began with."""
@@ -69,8 +76,12 @@ class EmbeddedPlane:
         await self.closing.aclose()
 
 
-def build(settings: Settings, home: Path, journal: Journal, shared: Embedder | None) -> EmbeddedPlane:
+def build(
+    settings: Settings, home: Path, journal: Journal, shared: Embedder | None, counts: ModelCounts | None = None
+) -> EmbeddedPlane:
     """Open the indexes of a home and load its models; ``shared`` is used in place of the embedder of the settings.
+
+    ``counts`` takes what the language model is asked.
 
     Raises:
         HomeUnusable: if the home belongs to another model, or its index lacks what memory holds.
@@ -84,7 +95,10 @@ def build(settings: Settings, home: Path, journal: Journal, shared: Embedder | N
         _must_be(asked, pointer.vectors)
         decider = _made(noted_embedder(journal), settings, stack)
     folder = generation_folder(home, pointer.generation)
-    plane = generation(settings, folder, journal, decider, pointer.generation)
+    models = ModelCounts() if counts is None else counts
+    language = language_model_of_home(settings, home, models, stack)
+    plane = generation(settings, folder, journal, decider, pointer.generation, language)
+    plane.models = models
     stack.push_async_callback(plane.index.close)
     plane.closing = stack
     if pointer.vectors is not None:
@@ -98,7 +112,14 @@ def build(settings: Settings, home: Path, journal: Journal, shared: Embedder | N
     return plane
 
 
-def generation(settings: Settings, folder: Path, journal: Journal, embedder: Embedder, number: int) -> EmbeddedPlane:
+def generation(  # noqa: PLR0917 - what a generation is made of
+    settings: Settings,
+    folder: Path,
+    journal: Journal,
+    embedder: Embedder,
+    number: int,
+    language: LanguageModel | None = None,
+) -> EmbeddedPlane:
     """Open the index that a generation's commit writes, with its stages; whoever calls closes the index.
 
     Raises:
@@ -107,7 +128,9 @@ def generation(settings: Settings, folder: Path, journal: Journal, embedder: Emb
     journal.pin("model", embedder.model, OTHER_MODEL)
     _must_be_whole(folder, journal)
     index = open_index(folder / INDEX, embedder, number)
-    runtime = Embedded(topology(embedder, index, settings.max_text), journal, index, PATIENCE)
+    if language is not None:
+        journal.note(LANGUAGE_MODEL, language.model)
+    runtime = Embedded(topology(embedder, index, settings.max_text, language), journal, index, PATIENCE)
     localizer = StateLocalizer(
         normalize=lambda given: Normalize(given, index, settings.max_text),
         localize=LocalizeState(index),

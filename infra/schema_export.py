@@ -16,6 +16,7 @@ from schemas.header import Header, Skipped
 from schemas.letter import Letter
 from schemas.localized import Localized
 from schemas.memory import Row
+from schemas.model_result import ModelResult
 from schemas.normalized import Normalized
 from schemas.numbered import Numbered
 from schemas.recall import Bundle, ContextInput, Question, Recalled
@@ -36,6 +37,7 @@ _EXPORTED: dict[str, Any] = {
     "committed": Committed,
     "memory": Row,
     "letter": Letter,
+    "model_result": ModelResult,
     "view": View,
     "view_set": ViewSet,
     "question": Question,

@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from infra.embedders import check
+from infra.endpoints import endpoint_of
 from infra.errors import UsageError
 
 PREFIX: Final = "ANABRANCH_"
@@ -75,7 +76,18 @@ class Settings(BaseSettings):
         str,
         Field(min_length=1, description="address of a worker's pages, which have no keys; unset: this machine only"),
     ] = "127.0.0.1"
-    language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+    language_model: Annotated[
+        str | None, Field(description="openai:URL#MODEL: what reads turns beside the rules; unset: rules alone")
+    ] = None
+    model_key: Annotated[SecretStr | None, Field(description="the language model's key, where it asks for one")] = None
+    model_timeout: Annotated[float, Field(gt=0, le=3600, description="longest call of a language model, in s")] = 60.0
+    model_context: Annotated[
+        int, Field(ge=256, le=10_000_000, description="most tokens of a language model's prompt and answer together")
+    ] = 8192
+    model_concurrency: Annotated[int, Field(ge=1, le=1024, description="calls at once of a language model")] = 8
+    model_salt: Annotated[
+        SecretStr | None, Field(description="a secret that keeps tenants apart in the model's prefix cache (vLLM)")
+    ] = None
     reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
     keys: Annotated[Path | None, Field(description="the gateway's API keys; unset: keys.sqlite in the home")] = None
     gateway_body: Annotated[
@@ -112,7 +124,23 @@ class Settings(BaseSettings):
         check(embedder)
         return embedder
 
-    @field_validator("language_model", "reranker")
+    @field_validator("language_model")
+    @classmethod
+    def _endpoint(cls, value: str | None) -> str | None:
+        if value is not None:
+            endpoint_of(value)
+        return value
+
+    @field_validator("model_key")
+    @classmethod
+    def _header(cls, value: SecretStr | None) -> SecretStr | None:
+        secret = "" if value is None else value.get_secret_value()
+        if not (secret.isascii() and secret.isprintable()):
+            msg = "a key goes into a header of HTTP: write it in plain ASCII, in one line"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("reranker")
     @classmethod
     def _later(cls, value: str | None) -> str | None:
         if value is not None:

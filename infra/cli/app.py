@@ -20,6 +20,7 @@ from infra.cli import (
     keys,
     letters,
     memory,
+    models,
     operate,
     recall,
     reindex,
@@ -90,7 +91,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
-    *(topics, kafka, worker, operate, reindex, serve, keys, schemas, bench, bench_gateway, doctor),
+    *(topics, kafka, worker, operate, reindex, serve, models, keys, schemas, bench, bench_gateway, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

@@ -94,7 +94,7 @@ def _home(home: Path) -> Check:
     if (holder := owner(home)) is not None:
         advice = "until that process ends, other commands on this home are refused"
         return Check("home", Verdict.ODD, f"{home} is in use by process {holder}", advice)
-    if (version := _pinned(home, "version")) not in {None, str(VERSION)}:
+    if (version := pinned(home, "version")) not in {None, str(VERSION)}:
         return Check("home", Verdict.WRONG, f"{home} has version {version!r}, not {VERSION}", OTHER_VERSION)
     return Check("home", Verdict.FINE, str(home))
 
@@ -129,10 +129,10 @@ def _sync_ms(folder: Path) -> float:
 def _read_model(home: Path) -> str | None:
     """Return the model whose vectors a home's recall reads."""
     entry = load(home).vectors
-    return entry.model if entry is not None else _pinned(current_folder(home), "model")
+    return entry.model if entry is not None else pinned(current_folder(home), "model")
 
 
-def _pinned(home: Path, name: str) -> str | None:
+def pinned(home: Path, name: str) -> str | None:
     """Return what the home's journal says of itself, read without taking the home."""
     log = home / LOG
     if not log.is_file():

@@ -14,6 +14,7 @@ from infra.cli.arguments import JsonOption
 from infra.cli.checks import Check, Verdict, encoder, local
 from infra.cli.index_check import index
 from infra.cli.kafka_checks import kafka, letters, server
+from infra.cli.model_check import language
 from infra.cli.session import session_of
 from infra.errors import MissingError
 from infra.settings import Settings
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(context: typer.Context, *, as_json: JsonOption = False) -> None:
-    """Look at versions, settings, home, disk, index and encoder; on Kafka at broker, topics, workers and letters too.
+    """Look at versions, settings, home, disk, index and models; on Kafka at broker, topics, workers and letters too.
 
     Changes nothing; exit code 3 if something is wrong.
     """
@@ -51,9 +52,9 @@ def _cluster(settings: Settings) -> Iterator[Check]:
 def _looks(settings: Settings, checks: Sequence[Check]) -> list[Callable[[Settings], Coroutine[Any, Any, Check]]]:
     """Return what is looked at beside: on Kafka the server's index in place of the home's, and letters."""
     if settings.kafka is None:
-        return [index, encoder]
+        return [index, encoder, language]
     has_topics = any(check.name == "topics" and check.verdict is Verdict.FINE for check in checks)
-    return [*([letters] if has_topics else []), server, encoder]
+    return [*([letters] if has_topics else []), server, encoder, language]
 
 
 def _show(check: Check, *, as_json: bool) -> None:

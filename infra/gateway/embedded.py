@@ -32,6 +32,7 @@ from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Embedder
 from streams.journal import Journal
+from streams.metrics import ModelCounts
 from streams.stopped import Stopped
 from streams.topology import FLOW
 
@@ -155,9 +156,14 @@ class Stages:
 
 @asynccontextmanager
 async def open_served(
-    settings: Settings, embedder: Embedder | None = None, renewal: Renewal | None = None
+    settings: Settings,
+    embedder: Embedder | None = None,
+    renewal: Renewal | None = None,
+    counts: ModelCounts | None = None,
 ) -> AsyncIterator[EmbeddedServed]:
     """Own a home and serve it inside the block; ``renewal`` is built beside it.
+
+    ``counts`` takes what the language model is asked.
 
     Raises:
         HomeBusy: if another process owns it.
@@ -166,7 +172,7 @@ async def open_served(
     """
     with LoopThread("anabranch-memory") as thread:
         opened: asyncio.Future[Stages] = asyncio.get_running_loop().create_future()
-        living = asyncio.create_task(thread.ask(_living(settings, embedder, renewal, opened)))
+        living = asyncio.create_task(thread.ask(_living(settings, embedder, renewal, opened, counts)))
         living.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # the stages end with the block
         waits: set[asyncio.Future[None] | asyncio.Future[Stages]] = {living, opened}
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -189,11 +195,15 @@ def _appender(thread: LoopThread, stages: Stages, journal: JournalThread, settin
 
 
 async def _living(
-    settings: Settings, embedder: Embedder | None, renewal: Renewal | None, opened: asyncio.Future[Stages]
+    settings: Settings,
+    embedder: Embedder | None,
+    renewal: Renewal | None,
+    opened: asyncio.Future[Stages],
+    counts: ModelCounts | None,
 ) -> None:
     """Hold the home, in the thread, until cancelled; the main thread hears when it is open."""
     opening = settings if renewal is None else renewal.given(settings)
-    async with open_embedded(opening, embedder) as memory:
+    async with open_embedded(opening, embedder, counts) as memory:
         stages = Stages(memory)
         _ = memory.plane  # what is missing is missed now
         opened.get_loop().call_soon_threadsafe(_tell, opened, stages)

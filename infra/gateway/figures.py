@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from infra.model_figures import ModelFigures
+from streams.metrics import ModelCounts
 
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Bounds in seconds: an accepted turn takes some milliseconds, a recall that waits for a turn ten seconds at most."""
@@ -21,6 +24,11 @@ class Figures:
     accepted: Counter
     refused: Counter
     pending: Gauge
+    models: ModelCounts = field(default_factory=ModelCounts)
+
+    def __post_init__(self) -> None:
+        """Show what language models are asked by the stages of a home that is served."""
+        self.registry.register(ModelFigures(self.models))
 
     @classmethod
     def fresh(cls) -> Self:

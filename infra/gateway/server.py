@@ -22,6 +22,7 @@ from infra.gateway.renewal import Renewal
 from infra.gateway.routes import Gateway
 from infra.gateway.served import PATIENCE_S, Served
 from infra.settings import Settings
+from streams.metrics import ModelCounts
 
 _LEAVE_S: Final = int(PATIENCE_S) + 5
 """Seconds for requests under way when the gateway ends: the longest is a recall that waits for a turn."""
@@ -72,12 +73,13 @@ async def serve(
     """
     sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
     with closing(_bound(host, port)) as listener, closing(KeyBook(settings.key_file)) as keys:
-        async with _opened(settings, renewal) as served:
-            await _run(Gateway(served, keys, Buckets(settings.gateway_rate), settings, Figures.fresh()), listener, told)
+        figures = Figures.fresh()
+        async with _opened(settings, renewal, figures.models) as served:
+            await _run(Gateway(served, keys, Buckets(settings.gateway_rate), settings, figures), listener, told)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, renewal: Renewal | None) -> AsyncIterator[Served]:
+async def _opened(settings: Settings, renewal: Renewal | None, models: ModelCounts) -> AsyncIterator[Served]:
     if settings.kafka is not None:
         if renewal is not None:
             msg = "on Kafka a reindex is a process of its own: `anabranch reindex --vectors` or `--derive`"
@@ -89,7 +91,7 @@ async def _opened(settings: Settings, renewal: Renewal | None) -> AsyncIterator[
         return
     from infra.gateway.embedded import open_served  # noqa: PLC0415 - workers' mode without an index in process
 
-    async with open_served(settings, renewal=renewal) as served:
+    async with open_served(settings, renewal=renewal, counts=models) as served:
         yield served
 
 

@@ -11,6 +11,7 @@ from infra.embedded_memory import EmbeddedMemory, Plane
 from infra.embedded_plane import EmbeddedPlane, Reader, generation, noted_embedder, open_index
 from infra.embedders import Made, make_embedder
 from infra.errors import UsageError
+from infra.language_models import language_model_of_home
 from infra.memory_api import Progress
 from infra.reindex.api import NotReady, Report, Standing, another_is_next
 from infra.reindex.checks import must_be_near, must_hold_all
@@ -22,6 +23,7 @@ from infra.reindex.standings import standings
 from infra.settings import Settings
 from streams.journal import Journal
 from streams.kafka.names import FIRST_GENERATION
+from streams.metrics import ModelCounts
 from streams.replay import Pace, Reembedding
 
 
@@ -109,10 +111,18 @@ class EmbeddedReindex:
         chosen = journal.noted("embedder") or setting or noted_embedder(journal)
         embedder = make_embedder(chosen, threads=self.settings.threads)
         self.stack.callback(embedder.close)
-        plane = generation(self.settings, generation_folder(self.home, number), journal, embedder, number)
+        counts = self._models()
+        language = language_model_of_home(self.settings, self.home, counts, self.stack)
+        plane = generation(self.settings, generation_folder(self.home, number), journal, embedder, number, language)
+        plane.models = counts
         journal.note("embedder", chosen)
         self.stack.push_async_callback(plane.index.close)
         return plane
+
+    def _models(self) -> ModelCounts:
+        """Return what counts for the memory that lives, where it runs: a new generation is counted with it."""
+        plane = self.memory.built
+        return plane.models if isinstance(plane, EmbeddedPlane) else ModelCounts()
 
     async def status(self) -> list[Standing]:
         """Return what there is, what is read first."""

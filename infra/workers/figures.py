@@ -11,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from infra.model_figures import model_families
 from infra.workers.sight import Sight
 from streams.metrics import BOUNDS, Metrics, Name, Times
 
@@ -51,6 +52,7 @@ class Figures(Collector):
         yield from self._gauges(seen)
         yield from self._by_partition(seen)
         yield self._histogram(self.metrics.batches)
+        yield from model_families(self.metrics.models, {"worker": str(self.number)})
 
     @property
     def _who(self) -> tuple[list[str], list[str]]:

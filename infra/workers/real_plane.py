@@ -7,10 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from infra.embedders import make_embedder
 from infra.index import open_index, server_named
+from infra.language_models import kept_language_model
 from infra.settings import Settings
 from infra.stages import topology
+from infra.workers.child import servers_of
 from infra.workers.plane import Plane
 from streams.kafka.gate import IndexGate
+from streams.metrics import ModelCounts
 
 
 @asynccontextmanager
@@ -28,4 +31,11 @@ async def real_plane(settings: Settings) -> AsyncIterator[Plane]:
         stack.callback(embedder.close)
         index = await open_index(settings, embedder, create=True)
         stack.push_async_callback(index.close)
-        yield Plane(topology(embedder, index, settings.max_text), index, IndexGate(index))
+        counts, language, results = ModelCounts(), None, None
+        if settings.language_model is not None:
+            from infra.workers.results import topic_results  # noqa: PLC0415 - rules alone load no more clients
+
+            results = topic_results(servers_of(settings))
+            language = kept_language_model(settings, results, counts, stack)
+        stages = topology(embedder, index, settings.max_text, language)
+        yield Plane(stages, index, IndexGate(index), results, counts)

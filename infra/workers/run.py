@@ -30,6 +30,7 @@ from streams.kafka.shared import Shared
 from streams.kafka.waiting import TellingPatience
 from streams.kafka.watch import Watch
 from streams.kafka.worker import Worker
+from streams.metrics import Metrics
 from streams.topology import FIRST, LAST, AnyNode
 from streams.watchdog import Watchdog
 
@@ -87,8 +88,10 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
     mine.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         told = stack.enter_context(tracing(name, place.number, source, group_of(name, generation)))
-        written = [source, topics.output, topics.state, LETTERS]
+        written = [source, topics.output, topics.state, LETTERS, *([plane.results.topic] if plane.results else [])]
         sending = await stack.enter_async_context(producing(place.bootstrap, f"anabranch-{place.number}", written))
+        if plane.results is not None:
+            await stack.enter_async_context(plane.results.opened(sending, mine))
         hand = stack.enter_context(Hand(mine / "hand"))
         deaths = Deaths(hand, place.crashes)
         stack.enter_context(Watchdog(deaths.hung))
@@ -108,6 +111,7 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             fail=faults.append,
             index=plane.index if name == LAST.name else None,
             hand=hand,
+            metrics=Metrics(models=plane.models),
             tracing=told,
             reopen=place.reopen,
         )

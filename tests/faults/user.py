@@ -109,9 +109,9 @@ async def cited(memory: Memory, question: str, *, space: Space = SPACE, **more: 
     return [turn_id for hit in await hits(memory, question, space=space, **more) for turn_id in hit.turn_ids]
 
 
-def cli(home: Path, *arguments: str, embedder: str = "hash") -> Result:
-    """Run a command on a home, in a thread: it has an event loop of its own."""
-    session = Session(settings=lambda: Settings(home=home, embedder=embedder))
+def cli(home: Path, *arguments: str, embedder: str = "hash", **more: str) -> Result:
+    """Run a command on a home, in a thread: it has an event loop of its own; ``more`` are other settings."""
+    session = Session(settings=lambda: Settings(home=home, embedder=embedder, **more))  # type: ignore[arg-type]
     with ThreadPoolExecutor(1) as other:
         return other.submit(CliRunner().invoke, app, list(arguments), obj=session).result()
 

@@ -26,6 +26,7 @@ from streams.effects import Outbound
 from streams.kafka.gate import IndexGate
 from streams.kafka.log import Log
 from streams.kafka.names import LETTERS, state_topic, topic_name
+from streams.kafka.results import TopicResults
 from streams.kafka.states import States
 from streams.kafka.wire import HEADER, Record, outbound, partition_of
 from streams.state import Counts, load
@@ -76,10 +77,12 @@ class Stage:
         return state_topic(self.name, self.generation)
 
     @asynccontextmanager
-    async def works(self, number: int = 0, stages: Topology | None = None) -> AsyncIterator[Running]:
+    async def works(
+        self, number: int = 0, stages: Topology | None = None, results: TopicResults | None = None
+    ) -> AsyncIterator[Running]:
         """A worker of the stage runs inside the block."""
         index = MarksIndex(self.folder / "marks.sqlite")
-        plane = Plane(stages or idle_topology(), index, IndexGate(index))
+        plane = Plane(stages or idle_topology(), index, IndexGate(index), results)
         node = next(node for node in plane.stages if node.name == self.name)
         crashes = self.folder / "crashes.sqlite"
         place = Place(self.bootstrap, self.folder, crashes, number, 6.0, self.generation, reopen=1.0)
