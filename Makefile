@@ -6,6 +6,10 @@ DATA   ?= ../shared/data
 TURNS  ?= 2000
 KILLS  ?= 20
 QDRANT_BIN ?= ../shared/bin/qdrant
+MODEL  ?= Qwen/Qwen2.5-7B-Instruct
+SESSIONS ?= 10
+LLM_PYTHON ?= $(BIN)/python
+DRY    ?=
 export HF_HUB_OFFLINE ?= 1
 # Some machines are set to compile all that a process imports anew at each start, which is seconds of it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -70,9 +74,12 @@ bench: setup
 	$(BIN)/anabranch bench irc $(DATA)/irc/dev.tar.gz
 	$(BIN)/anabranch bench ingest $(DATA)/locomo --turns $(TURNS)
 
+# On a large GPU, with an interpreter that has the extras serve and llm (LLM_PYTHON). DRY=1 goes the same way without one,
+# and asks the language model that ANABRANCH_LANGUAGE_MODEL names.
 gpu: setup
-	$(BIN)/python -c "import torch; assert torch.cuda.is_available(), 'no GPU that torch can use'"
-	$(BIN)/anabranch bench ingest $(DATA)/locomo
+	$(BIN)/anabranch bench gpu $(DATA)/locomo --model $(MODEL) --sessions $(SESSIONS) --python $(LLM_PYTHON) \
+		$(if $(DRY),--dry-run)
+	$(if $(DRY),,$(BIN)/anabranch bench ingest $(DATA)/locomo)
 
 clean:
 	rm -rf $(VENV) demo-home .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from infra.cli import (
     bench,
     bench_gateway,
+    bench_models,
     doctor,
     forest,
     ingest,
@@ -91,7 +92,21 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
-    *(topics, kafka, worker, operate, reindex, serve, models, keys, schemas, bench, bench_gateway, doctor),
+    *(
+        topics,
+        kafka,
+        worker,
+        operate,
+        reindex,
+        serve,
+        models,
+        keys,
+        schemas,
+        bench,
+        bench_gateway,
+        bench_models,
+        doctor,
+    ),
 )
 for _group in _GROUPS:
     _group.register(app)

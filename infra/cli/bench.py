@@ -54,20 +54,6 @@ def irc(context: typer.Context, path: Data, raw: Raw = None) -> None:
     session.run(run_irc(session.settings(), path, output.console(), raw))
 
 
-@benchmarks.command(epilog="Example: anabranch bench views ../shared/data/locomo --sessions 10")
-def views(
-    context: typer.Context,
-    path: Data,
-    sessions: Annotated[int, typer.Option("--sessions", min=1, help="Sessions of the first conversation.")] = 10,
-    raw: Raw = None,
-) -> None:
-    """Evidence recall under views that configure themselves, a single view, random views, and by rules."""
-    from infra.bench.views_run import run_views  # noqa: PLC0415
-
-    session = session_of(context)
-    session.run(run_views(session.settings(), path, sessions, output.console(), raw))
-
-
 @benchmarks.command(epilog="Example: anabranch bench ingest ../shared/data/locomo --turns 2000")
 def ingest(
     context: typer.Context,

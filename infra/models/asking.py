@@ -26,6 +26,9 @@ _OVERHEAD: Final = 16
 _SCHEMAS: Final[dict[type[Model], Mapping[str, Any]]] = {}
 """Of each kind of answer, of which there are a handful: pydantic takes a millisecond to make one."""
 
+_WORDS: Final = frozenset({"title", "description", "default", "properties"})
+"""Keywords that are left out of a schema, or written apart."""
+
 _SPARSE: Final = frozenset(b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -93,7 +96,10 @@ def estimated(text: str) -> int:
 
 
 def strict_schema(answer: type[Model]) -> Mapping[str, Any]:
-    """Return the JSON Schema of an answer as strict endpoints want it: every field required, none besides."""
+    """Return the JSON Schema of an answer as strict endpoints want it: every field required, none besides.
+
+    Without our docstrings: answers are kept by it, and a comment that is mended must not ask everything anew.
+    """
     schema = _SCHEMAS.get(answer)
     if schema is None:
         schema = _SCHEMAS[answer] = _strict(answer.model_json_schema())
@@ -105,7 +111,7 @@ def _strict(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
         return [_strict(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {name: _strict(one) for name, one in schema.items() if name not in {"title", "default", "properties"}}
+    plain = {name: _strict(one) for name, one in schema.items() if name not in _WORDS}
     if "$defs" in plain:  # names of definitions may be any word
         plain["$defs"] = {name: _strict(one) for name, one in schema["$defs"].items()}
     if "properties" in schema:

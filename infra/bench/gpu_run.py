@@ -1,0 +1,135 @@
+"""``bench gpu``: a language model on vLLM by Ray, ten sessions written with it, and what recall gains by it.
+
+``--dry-run`` goes the same way on a processor: it prints what would be served, starts no GPU server, and asks the
+language model that the settings name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from infra.bench.views_run import run_views
+from infra.errors import MissingError, UsageError
+from infra.kafka.ports import is_free
+from infra.settings import Settings, as_environment, child_environment
+
+PORT: Final = 8110
+_START_S: Final = 600.0
+"""Seconds for a start: vLLM loads some gigabytes and compiles."""
+_ANSWERS: Final = "Models answer"
+_ROOT: Final = Path(__file__).parents[2]
+_now = time.monotonic  # noqa: TID251 - a server has a time to start, and a benchmark says how long it took
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """``source`` is the model's folder or hub name, ``python`` an interpreter that has the extras serve and llm."""
+
+    path: Path
+    source: str
+    sessions: int
+    python: str = sys.executable
+    dry: bool = False
+    raw: Path | None = None
+
+
+async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
+    """Serve the model, write the sessions with it in each variant of views, and print what recall brings.
+
+    Raises:
+        MissingError: if there is no GPU that torch can use, or the server does not start.
+        UsageError: if a dry run has no language model to ask.
+    """
+    begun = _now()
+    with tempfile.TemporaryDirectory(prefix="anabranch-gpu-") as folder:
+        file = _config(Path(folder), wanted)
+        if wanted.dry:
+            await _show(wanted, file)
+            if settings.language_model is None:
+                msg = "a dry run asks the model that ANABRANCH_LANGUAGE_MODEL names: name one"
+                raise UsageError(msg)
+            await run_views(settings, wanted.path, wanted.sessions, console, wanted.raw)
+        else:
+            console.print(f"GPU: {_gpu()}")
+            async with _served(wanted, file, settings) as address:
+                console.print(f"{wanted.source} was up after {_now() - begun:.0f} s")
+                named = settings.model_copy(update={"language_model": f"openai:{address}#{wanted.source}"})
+                await run_views(named, wanted.path, wanted.sessions, console, wanted.raw)
+    console.print(f"all in all {_now() - begun:.0f} s")
+
+
+def _config(folder: Path, wanted: Wanted) -> Path:
+    """Write what is to be served: the model on most of a GPU, the rest is the encoder's."""
+    file = folder / "models.toml"
+    named = json.dumps(wanted.source)  # a string of JSON is one of TOML
+    file.write_text(
+        f"port = {PORT}\n[language]\nmodel = {named}\nsource = {named}\nat_once = 64\ngpus = 0.9\n"
+        "engine = { gpu_memory_utilization = 0.85, max_model_len = 8192, enable_prefix_caching = true }\n"
+    )
+    return file
+
+
+def _command(wanted: Wanted, file: Path, *more: str) -> list[str]:
+    return [wanted.python, "-m", "infra.cli", "models", "serve", "--config", str(file), *more]
+
+
+async def _show(wanted: Wanted, file: Path) -> None:
+    """Print what would be served; a configuration that is wrong fails here."""
+    shown = await asyncio.create_subprocess_exec(*_command(wanted, file, "--dry-run"), cwd=_ROOT)
+    if await shown.wait():
+        msg = "what would be served is wrong; see above"
+        raise MissingError(msg)
+
+
+def _gpu() -> str:
+    """Return the name of the GPU.
+
+    Raises:
+        MissingError: if torch finds none.
+    """
+    import torch  # noqa: PLC0415 - takes seconds
+
+    if not torch.cuda.is_available():
+        msg = "there is no GPU that torch can use: run it where there is one, or with --dry-run"
+        raise MissingError(msg)
+    return str(torch.cuda.get_device_name())
+
+
+@asynccontextmanager
+async def _served(wanted: Wanted, file: Path, settings: Settings) -> AsyncIterator[str]:
+    """Give the address of the language model, served by a process of its own while this is open."""
+    if not is_free(PORT):
+        msg = f"another program has the port {PORT}: end it first"
+        raise MissingError(msg)
+    log = file.with_name("models.log")
+    with log.open("wb") as out:
+        server = subprocess.Popen(  # noqa: ASYNC220, S603 - ourselves; it takes a millisecond
+            _command(wanted, file),
+            cwd=_ROOT,
+            env=child_environment(as_environment(settings)),
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        deadline = _now() + _START_S
+        while _ANSWERS not in log.read_text(errors="replace"):
+            if server.poll() is not None or _now() > deadline:
+                msg = f"the models do not start: {log.read_text(errors='replace')[-3000:]}"
+                raise MissingError(msg)
+            await asyncio.sleep(0.5)
+        yield f"http://127.0.0.1:{PORT}/language/v1"
+    finally:
+        server.terminate()
+        await asyncio.to_thread(server.wait, 60)

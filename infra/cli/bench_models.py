@@ -1,0 +1,66 @@
+"""``bench model|views|gpu``: what a language model costs, and what recall gains by it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infra.cli import output
+from infra.cli.bench import Data, Raw, benchmarks
+from infra.cli.session import session_of
+from infra.importers import Format
+
+Sessions = Annotated[int, typer.Option("--sessions", min=1, help="Sessions of the first conversation.")]
+
+
+def register(_app: typer.Typer) -> None:
+    """Add the commands to the group of benchmarks."""
+    benchmarks.command(epilog="Example: anabranch bench model infra/demo/conversation.jsonl --turns 50")(model)
+    benchmarks.command(epilog="Example: anabranch bench views ../shared/data/locomo --sessions 10")(views)
+    benchmarks.command(epilog="Example: anabranch bench gpu ../shared/data/locomo --model ./Qwen2.5-7B-Instruct")(gpu)
+
+
+def model(
+    context: typer.Context,
+    path: Data,
+    kind: Annotated[Format, typer.Option("--format", help="What the file holds.")] = Format.JSONL,
+    turns: Annotated[int, typer.Option("--turns", min=1, help="At most so many turns.")] = 50,
+) -> None:
+    """Calls, tokens and the shared prefix of a language model a turn. Exit code 1 if a turn is lost, or costs too much.
+
+    It asks the model that ANABRANCH_LANGUAGE_MODEL names.
+    """
+    from infra.bench.model_run import run_model  # noqa: PLC0415 - `--help` must not load index and models
+
+    session = session_of(context)
+    if not session.run(run_model(session.settings(), path, kind, turns, output.console())):
+        raise typer.Exit(1)
+
+
+def views(context: typer.Context, path: Data, sessions: Sessions = 10, raw: Raw = None) -> None:
+    """Evidence recall under views that configure themselves, a single view, random views, and by rules."""
+    from infra.bench.views_run import run_views  # noqa: PLC0415
+
+    session = session_of(context)
+    session.run(run_views(session.settings(), path, sessions, output.console(), raw))
+
+
+def gpu(  # noqa: PLR0913 - a run has that many sizes
+    context: typer.Context,
+    path: Data,
+    *,
+    source: Annotated[str, typer.Option("--model", help="The language model: a folder, or its name on a hub.")],
+    sessions: Sessions = 10,
+    python: Annotated[Path | None, typer.Option("--python", help="An interpreter with the extras serve, llm.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Without a GPU: ask ANABRANCH_LANGUAGE_MODEL.")] = False,
+    raw: Raw = None,
+) -> None:
+    """The benchmark `views` with a language model on vLLM, started on this machine's GPU by Ray for the time of it."""
+    from infra.bench.gpu_run import Wanted, run_gpu  # noqa: PLC0415
+
+    session = session_of(context)
+    wanted = Wanted(path, source, sessions, str(python or sys.executable), dry_run, raw)
+    session.run(run_gpu(session.settings(), wanted, output.console()))
