@@ -73,7 +73,9 @@ class Normalized(Model):
 
     ``text`` is the cleaned text with the captions of attachments behind it; spans count in it. ``pieces`` cover
     it (one, unless it is over-long). ``revises`` is the position of the revision that this one replaces.
-    ``suspect`` marks text shaped as instructions to the system: content, never obeyed.
+    ``suspect`` marks text shaped as instructions to the system: content, never obeyed. ``degraded`` says that a
+    model's answer was no use, so that z_t is by rules; ``unquoted`` counts the quotations of an answer that the turn
+    does not have, which were dropped.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -87,3 +89,4 @@ class Normalized(Model):
     revises: int | None = None
     suspect: bool = False
     degraded: bool = False
+    unquoted: Annotated[int, Field(ge=0)] = 0

@@ -24,10 +24,16 @@ RoutedRow = Annotated[RecordRow | EdgeRow | ClosedRow | LeftRow | ChangedRow, Fi
 
 
 class Routed(Model):
-    """What route decided: rows in the order in which they are to be written, and the vectors of new records."""
+    """What route decided: rows in the order in which they are to be written, and the vectors of new records.
+
+    ``degraded`` says that a model's answer was no use, so that what left working memory went by rules; ``refused``
+    counts what a model asked for and may not have, each taken for an addition.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
     source: Extracted | Passed = Field(union_mode="left_to_right")  # no message is both: one look is enough
     rows: tuple[RoutedRow, ...] = ()
     vectors: tuple[RecordVector, ...] = ()
+    degraded: bool = False
+    refused: Annotated[int, Field(ge=0)] = 0

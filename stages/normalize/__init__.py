@@ -6,6 +6,9 @@ or conflict), cuts its text to what the encoder reads (``pieces``) and embeds th
 times (``stages.text.times``), binds "that book" to what it stands for (``mentions``, from the ``things`` of a known
 class in ``classes`` that this turn and the ones before it named), and marks instructions to the system (``suspect``).
 The state keeps the ids of the last W turns and the things of the last ten.
+
+With a language model z_t is asked for (``asking``, by a prompt of ``prompts``), the turns before it being shown
+(``heard``); what is ``answered`` is believed as far as it is ``quoted`` from the turn, and the rules give all the rest.
 """
 
 from stages.normalize.stage import Normalize

@@ -41,6 +41,11 @@ def cleaned_turn(turn: Turn) -> Turn:
     return turn.model_copy(update={"text": text, "speaker": speaker, "attachments": attachments})
 
 
+def label(speaker: Speaker) -> str:
+    """Return a speaker's name as summaries and requests have it; an id may be of characters that show nothing."""
+    return clean(speaker.label) or "someone"
+
+
 def full_text(turn: Turn) -> str:
     """Return the text of a cleaned turn, then each caption on a line of its own in square brackets."""
     captions = [" ".join(each.caption.split()) for each in turn.attachments if each.caption]

@@ -8,11 +8,14 @@ from typing import ClassVar
 
 from schemas.control import Control, Passed
 from schemas.header import Header
-from schemas.normalized import Normalized, Piece
+from schemas.normalized import Normalized, Piece, Understanding
 from schemas.numbered import Numbered
-from schemas.turn import Speaker, Turn
+from schemas.turn import Role, Speaker, Turn
 from stages.contract import Decision, Emit, Reject, Stage
-from stages.normalize.clean import clean, cleaned_turn, full_text, is_blank
+from stages.normalize.answered import Answered, Said, answered, unanswered
+from stages.normalize.asking import request, scope
+from stages.normalize.clean import cleaned_turn, full_text, is_blank, label
+from stages.normalize.heard import Heard
 from stages.normalize.identity import Former, digest, former_of, judge, text_digest
 from stages.normalize.mentions import Nearby, mentions, points
 from stages.normalize.names import names, without_code
@@ -33,9 +36,10 @@ _SCOPE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
-    """Cleans a turn, knows repeats and revisions, and parses what it says, by rules.
+    """Cleans a turn, knows repeats and revisions, and parses what it says.
 
-    ``max_text`` bounds the cleaned text with its captions, in characters.
+    ``max_text`` bounds the cleaned text with its captions, in characters. With ``language`` a model is asked for z_t,
+    once a turn of a person or a bot; without, or where its answer is no use, z_t is by rules.
     """
 
     embedder: Embedder
@@ -100,22 +104,45 @@ class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
         shown = without_code(text)
         sentences = read(text)
         found = names(shown, sentences)
-        scope = shown[:_SCOPE]
-        own = things(scope, [name for name in found if name.end <= _SCOPE])
+        near = shown[:_SCOPE]
+        own = things(near, [name for name in found if name.end <= _SCOPE])
         session = digest(turn.session or "")
-        nearby = state.nearby(header.position, turn.turn_id, session) if points(scope) else ()
+        nearby = state.nearby(header.position, turn.turn_id, session) if points(near) else ()
+        revises = None if former is None else former.position
+        rules = understand(text, label(turn.speaker), sentences, found)
+        said = Said(text, scope(text, sentences), sentences, is_suspect(text))
+        told = await self._told(turn, said, rules, state.before(revises))
         message = Normalized(
             header=header,
             turn=turn,
             text=text,
             pieces=await self._pieces(turn.speaker, text),
-            z=understand(text, clean(turn.speaker.label) or "someone", sentences, found),
+            z=told.z,
             times=resolve_times(text, turn.at),
-            mentions=mentions(scope, Nearby(turn.turn_id, tuple(own)), nearby, len(turn.text)),
-            revises=None if former is None else former.position,
-            suspect=is_suspect(text),
+            mentions=mentions(near, Nearby(turn.turn_id, tuple(own)), nearby, len(turn.text)),
+            revises=revises,
+            suspect=said.suspect,
+            degraded=told.degraded,
+            unquoted=told.unquoted,
         )
-        return Emit(message, state.after(_seen(header, turn, text), turn.turn_id, session, tuple(_distinct(own))))
+        after = state.after(_seen(header, turn, text), turn.turn_id, session, tuple(_distinct(own)))
+        return Emit(message, self._heard(message, after))
+
+    async def _told(self, turn: Turn, said: Said, rules: Understanding, before: Sequence[Heard]) -> Answered:
+        """Return z_t: by a model, if there is one to ask, and else by rules."""
+        language = self._asked(turn)
+        if language is None:
+            return Answered(rules)
+        answer = await language.ask(request(turn, said.text[: said.shown], before))
+        return unanswered(said, rules) if answer is None else answered(answer, label(turn.speaker), said, rules)
+
+    def _asked(self, turn: Turn) -> LanguageModel | None:
+        """Return the model to ask: none for the lines of a channel itself ("Mia joined"), which mean what they say."""
+        return None if turn.speaker.role is Role.SYSTEM else self.language
+
+    def _heard(self, message: Normalized, state: NormalizeState) -> NormalizeState:
+        """Return the state with what the next turns are read with: nothing that would instruct their reader."""
+        return state if self._asked(message.turn) is None or message.suspect else state.hearing(message)
 
     async def _pieces(self, speaker: Speaker, text: str) -> tuple[Piece, ...]:
         spans = cut(text)

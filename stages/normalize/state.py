@@ -1,4 +1,4 @@
-"""What the first stage keeps of a space: the ids of the last turns, and the things that they named."""
+"""What the first stage keeps of a space: the ids of the last turns, the things they named, what a model is shown."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from pydantic import TypeAdapter
+
+from schemas.normalized import Normalized
 from stages.contract import WINDOW
+from stages.normalize.heard import MOST_HEARD, Heard, heard
 from stages.normalize.mentions import Nearby
 from stages.normalize.things import Thing
 from stages.ring import CHUNK, PlacedModel, Ring, part_start
+from stages.stored import size
 
 NEIGHBOURS = 10
 """Positions back in which a "that book" is looked for: further off, people say the name again."""
@@ -37,16 +42,24 @@ class Named(PlacedModel):
     things: tuple[tuple[str, str], ...]
 
 
+_HEARD = TypeAdapter(tuple[Heard, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class NormalizeState:
-    """Turns of the last W positions and things of the last few, at most 16 KB beside the turns' own ids."""
+    """Turns of the last W positions and things of the last few, at most 16 KB beside the turns' own ids.
+
+    ``heard`` are the beginnings of the last four turns, kept only where a language model is to read them.
+    """
 
     seen: Ring[Seen] = field(default_factory=Ring)
     named: Ring[Named] = field(default_factory=Ring)
+    heard: tuple[Heard, ...] = ()
 
     def parts(self) -> Mapping[str, bytes]:
-        """Cut both rings into parts."""
-        return {**self.seen.parts("seen"), **self.named.parts("named", _CHUNK)}
+        """Cut both rings into parts; what is heard is one."""
+        own = {"heard": _HEARD.dump_json(self.heard)} if self.heard else {}
+        return {**self.seen.parts("seen"), **self.named.parts("named", _CHUNK), **own}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -55,7 +68,11 @@ class NormalizeState:
         Raises:
             ValueError: if a part is malformed.
         """
-        return cls(Ring.from_parts("seen", parts, Seen), Ring.from_parts("named", parts, Named))
+        return cls(
+            Ring.from_parts("seen", parts, Seen),
+            Ring.from_parts("named", parts, Named),
+            _HEARD.validate_json(parts["heard"]) if "heard" in parts else (),
+        )
 
     def newest(self, turn: str, but: Collection[int] = ()) -> Seen | None:
         """Return the newest revision seen of the turn with this hash, if it is among the last W positions.
@@ -81,6 +98,16 @@ class NormalizeState:
             seen=self.seen.push(seen, keep_from=part_start(seen.position + 1 - WINDOW, CHUNK)),
             named=self.named.push(named, keep_from=part_start(seen.position + 1 - NEIGHBOURS, _CHUNK)),
         )
+
+    def before(self, revises: int | None) -> tuple[Heard, ...]:
+        """Return the last turns as a model is shown them, without the former text of the one that it is to read."""
+        return tuple(each for each in self.heard if each.position != revises)
+
+    def hearing(self, message: Normalized) -> Self:
+        """Return the state, that of after this turn, with the turn's beginning among the last ``MOST_HEARD``."""
+        position = message.header.position
+        things = [each.things for each in self.named if each.position == position]
+        return replace(self, heard=(*self.before(message.revises), heard(message, size(things)))[-MOST_HEARD:])
 
 
 def _bounded(things: tuple[Thing, ...]) -> tuple[tuple[str, str], ...]:

@@ -76,7 +76,7 @@ def _summary(text: str, speaker: str, sentences: Sequence[Sentence], weights: Co
     said = [each for each in sentences if text[each.start] != "["] or sentences  # a caption only where nothing is said
     best = max(said, key=lambda each: (_telling(text, each, weights), -each.start), default=None)
     start, end = (0, len(text)) if best is None else (best.start, best.end)
-    return f"{speaker}: {_shortened(' '.join(text[start : min(end, start + 2 * _SUMMARY)].split()))}"
+    return f"{speaker}: {shortened(' '.join(text[start : min(end, start + 2 * _SUMMARY)].split()))}"
 
 
 def _telling(text: str, sentence: Sentence, weights: Counter[str]) -> int:
@@ -84,5 +84,6 @@ def _telling(text: str, sentence: Sentence, weights: Counter[str]) -> int:
     return content if is_question(text[sentence.start : sentence.end]) else 2 * content
 
 
-def _shortened(sentence: str) -> str:
+def shortened(sentence: str) -> str:
+    """Return a sentence as a summary may have it: at most 240 characters, cut at a word."""
     return sentence if len(sentence) <= _SUMMARY else f"{sentence[:_SUMMARY].rsplit(' ', 1)[0]}…"

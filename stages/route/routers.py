@@ -35,10 +35,10 @@ class Changes:
         """Return the ids that this event has retired so far."""
         return {row.id for row in self.closed} | {row.id for row in self.changed}
 
-    def correct(self, new: Evidence, old: Evidence) -> None:
+    def correct(self, new: Evidence, old: Evidence, reason: str = "") -> None:
         """Close ``old``, which ``new`` puts right."""
         self._supersede(new, old)
-        reason = f"{new.key.attribute}: corrected by {new.text}"
+        reason = reason or f"{new.key.attribute}: corrected by {new.text}"
         self.closed.append(
             ClosedRow(
                 space=self.space,
@@ -60,6 +60,11 @@ class Changes:
     def support(self, new: Evidence, old: Evidence) -> None:
         """Let the turn of ``new`` support ``old``, which says the same."""
         self._edge(turn_record_id(self.space, new.position), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
+
+    def supports(self, new: Evidence, old: Evidence) -> bool:
+        """Tell whether the turn of ``new`` was let support ``old`` already."""
+        turn = turn_record_id(self.space, new.position)
+        return any((edge.source, edge.target, edge.type) == (turn, old.id, EdgeType.SUPPORTS) for edge in self.edges)
 
     def _supersede(self, new: Evidence, old: Evidence) -> None:
         self._edge(new.id, old.id, EdgeType.SUPERSEDES, SUPERSEDES)

@@ -93,9 +93,9 @@ def _valued(new: Evidence, old: Evidence) -> Verdict | None:
     """Compare two values of an attribute that has one at a time."""
     same = _same_value(new.value or "", old.value or "")
     if same and new.negated == old.negated:
-        return Verdict(Action.IGNORE, f"says again: {old.value}") if not _apart(new, old) else None
+        return Verdict(Action.IGNORE, f"says again: {old.value}") if not are_apart(new, old) else None
     contradicts = same or not (new.negated or old.negated)
-    if not contradicts or not _takes_over(new, old):
+    if not contradicts or not takes_over(new, old):
         return None
     negation = "not " if new.negated else ""
     return Verdict(Action.UPDATE, f"{new.key.attribute}: {old.value} -> {negation}{new.value}")
@@ -108,7 +108,7 @@ def _liked(new: Evidence, old: Evidence) -> Verdict | None:
     if new.attitude is old.attitude:
         return Verdict(Action.IGNORE, f"says again: {old.attitude.value} about {old.object}")
     opposed = {new.attitude, old.attitude} == {Attitude.POSITIVE, Attitude.NEGATIVE}
-    if not opposed or not _takes_over(new, old):
+    if not opposed or not takes_over(new, old):
         return None
     return Verdict(Action.UPDATE, f"{new.key.attribute}: {old.attitude.value} -> {new.attitude.value}")
 
@@ -124,7 +124,7 @@ def _worded(new: Evidence, old: Evidence, bands: Bands) -> Verdict | None:
     shared = overlap(content_tokens(new.text), content_tokens(old.text)) >= SHARED
     reason = _contradiction(new, old) if near >= limits.related and shared else None
     if reason is not None:
-        return Verdict(Action.UPDATE, reason) if _takes_over(new, old) else None
+        return Verdict(Action.UPDATE, reason) if takes_over(new, old) else None
     if near >= limits.equal and _same_details(new, old):
         return Verdict(Action.IGNORE, f"says again (closeness {near})")
     return None
@@ -153,14 +153,14 @@ def _same_details(new: Evidence, old: Evidence) -> bool:
     return dates and numbers and new.negated == old.negated and new.attitude == old.attitude
 
 
-def _apart(new: Evidence, old: Evidence) -> bool:
+def are_apart(new: Evidence, old: Evidence) -> bool:
     """Tell whether both name times that do not meet: two visits to one city are two facts."""
     if new.start is None or new.end is None or old.start is None or old.end is None:
         return False
     return new.end <= old.start or old.end <= new.start
 
 
-def _takes_over(new: Evidence, old: Evidence) -> bool:
+def takes_over(new: Evidence, old: Evidence) -> bool:
     """Tell whether ``new`` holds at a time at which ``old`` would still hold, and began no earlier.
 
     A change is told some time after it happened: "I moved last month" contradicts what was said two weeks ago.

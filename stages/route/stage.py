@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from schemas.control import Body, Drain, Passed
 from schemas.extracted import Extracted
@@ -12,7 +12,9 @@ from schemas.memory import LeftRow
 from schemas.routed import Routed, RoutedRow
 from stages.contract import Emit, Stage
 from stages.ports import History, LanguageModel
+from stages.route.gathering import gathered
 from stages.route.ids import item_id, mark
+from stages.route.judging import Judge, Judged
 from stages.route.routers import Changes, route
 from stages.route.rules import bands_of
 from stages.route.state import Retired, RouteState
@@ -22,11 +24,20 @@ from stages.route.working import Leaving, Message, ordinals
 from stages.stored import short
 
 
+class _Left(NamedTuple):
+    """The rows that say which items left working memory, what still waits, and how the rest was judged."""
+
+    rows: tuple[LeftRow, ...]
+    waiting: tuple[Message, ...]
+    judged: Judged
+
+
 @dataclass(frozen=True, slots=True)
 class Route(Stage[Extracted | Passed, Routed, RouteState]):
     """Writes what a turn adds, and routes what leaves working memory.
 
-    ``model`` names the encoder whose vectors arrive: thresholds of similarity belong to it.
+    ``model`` names the encoder whose vectors arrive: thresholds of similarity belong to it. With ``language`` a model
+    judges what leaves working memory; corrections are routed at once, by rules, in any case.
     """
 
     history: History
@@ -52,7 +63,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         decided when they leave working memory, corrections apart.
 
         Raises:
-            Unavailable: if the index does not answer.
+            Unavailable: if the index or the model does not answer.
         """
         if isinstance(message, Passed):
             return await self._passed(message, message.control.body, state)
@@ -62,12 +73,14 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         turning = await turn_rows(reader, message, changes)
         speaker = short(message.localized.normalized.turn.speaker.id)
         working, leaving = state.working.pushed(speaker, turning.message)
-        left, waiting = await self._route(reader, leaving, changes, turning)
-        rows: list[RoutedRow] = [*turning.records, *turning.edges, *changes.edges]
-        rows += [*changes.closed, *changes.changed, *left, *turning.withdrawn]
+        left = await self._route(reader, leaving, changes, turning)
+        rows: list[RoutedRow] = [*turning.rows(degraded=left.judged.degraded), *changes.edges]
+        rows += [*changes.closed, *changes.changed, *left.rows, *turning.withdrawn]
         # not looked at again, which takes 3 % of the stage: all of it are checked models
-        routed = Routed.model_construct(header=header, source=message, rows=tuple(rows), vectors=turning.vectors)
-        after = turning.state_after(replace(state, working=working, waiting=waiting))
+        routed = Routed.model_construct(
+            header=header, source=message, rows=tuple(rows), vectors=turning.vectors, **left.judged._asdict()
+        )
+        after = turning.state_after(replace(state, working=working, waiting=left.waiting))
         return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
 
     async def _passed(self, message: Passed, body: Body, state: RouteState) -> Emit[Routed, RouteState]:
@@ -80,25 +93,31 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
         working, leaving = state.working.drained(short(participant) if participant is not None else None)
-        left, waiting = await self._route(reader, leaving, changes, None)
-        routed = Routed(header=header, source=message, rows=(*changes.edges, *changes.changed, *left))
-        after = replace(state, working=working, waiting=waiting).with_retired(_retired(header.position, changes, None))
-        return Emit(routed, after)
+        left = await self._route(reader, leaving, changes, None)
+        rows: list[RoutedRow] = [*changes.edges, *changes.closed, *changes.changed, *left.rows]
+        routed = Routed(header=header, source=message, rows=tuple(rows), **left.judged._asdict())
+        after = replace(state, working=working, waiting=left.waiting)
+        return Emit(routed, after.with_retired(_retired(header.position, changes, None)))
 
     async def _route(
         self, reader: Reader, leaving: Sequence[Leaving], changes: Changes, turning: Turning | None
-    ) -> tuple[tuple[LeftRow, ...], tuple[Message, ...]]:
-        """Send what is due through the routers; return the rows that say which items left, and what waits."""
+    ) -> _Left:
+        """Send what is due through the routers."""
         withdrawn = {row.id for row in turning.withdrawn} if turning is not None else set[str]()
-        due = await reader.due(leaving, withdrawn)
-        route(due.items, due.candidates, bands_of(self.model), changes)
+        bands, judged = bands_of(self.model), Judged()
+        if self.language is None:
+            due = await reader.due(leaving, withdrawn)
+            route(due.items, due.candidates, bands, changes)
+        else:
+            due = await gathered(reader, leaving, withdrawn, now=turning is None)
+            judged = await Judge(self.language, reader, bands, changes).judge(due, withdrawn)
         rows = (
             LeftRow(space=reader.space, id=item_id(reader.space, message.position, ordinal), position=reader.position)
             for segment in leaving
             for message in segment.messages
             for ordinal in ordinals(message.items)
         )
-        return tuple(rows), due.waiting
+        return _Left(tuple(rows), due.waiting, judged)
 
 
 def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.extracted import Extracted, Item
-from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordRow
+from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordKind, RecordRow
 from schemas.routed import RecordVector
 from stages.route.chain import Chain, Shown
 from stages.route.edges import Weaver
@@ -48,6 +48,14 @@ class Turning:
     chain: Chain
     revises: int | None
     reborn: Reborn | None
+
+    def rows(self, *, degraded: bool) -> tuple[RecordRow | EdgeRow, ...]:
+        """Return the rows that the turn adds; its own records say ``degraded`` if what left with it went by rules."""
+        if not degraded:
+            return *self.records, *self.edges
+        own = {"degraded": True}
+        marked = (row.model_copy(update=own) if row.kind is RecordKind.TURN else row for row in self.records)
+        return *marked, *self.edges
 
     def state_after(self, state: RouteState) -> RouteState:
         """Return the state that remembers this turn."""

@@ -28,13 +28,14 @@ from schemas.memory import (
 )
 from schemas.normalized import Normalized
 from schemas.numbered import Numbered
+from schemas.routed import Routed
 from schemas.space import Space
 from schemas.turn import Role, Speaker, Turn
 from stages.commit import Commit, CommitState
 from stages.contract import Emit, Reject
 from stages.extract_per_view import ExtractPerView, ExtractState
 from stages.normalize import Normalize, NormalizeState
-from stages.ports import Embedder
+from stages.ports import Embedder, LanguageModel
 from stages.route import Route, RouteState
 from tests.fakes.history import MemoryHistory
 from tests.fakes.told import WordEmbedder
@@ -48,7 +49,10 @@ BEN = Speaker(id="u-2", name="Ben")
 
 @dataclass
 class Flow:
-    """``memory`` is what stages read, ``rows`` all that was committed, ``seen`` the rows of each event in order."""
+    """``memory`` is what stages read, ``rows`` all that was committed, ``seen`` the rows of each event in order.
+
+    ``language`` is route's model, ``routed`` what it gave of each event that was not refused.
+    """
 
     embedder: Embedder = field(default_factory=WordEmbedder)
     memory: MemoryHistory = field(default_factory=MemoryHistory)
@@ -60,6 +64,8 @@ class Flow:
     committing: CommitState = field(default_factory=CommitState)
     placed: dict[str, Placement] = field(default_factory=dict)
     last: str | None = None
+    language: LanguageModel | None = None
+    routed: list[Routed] = field(default_factory=list)
 
     @property
     def position(self) -> int:
@@ -100,9 +106,10 @@ class Flow:
 
     async def route(self, message: Extracted | Passed) -> tuple[Row, ...]:
         """Route and commit one event. States go through their parts each time, as they do in a restart."""
-        routed = await Route(self.memory, self.embedder.model).decide(message, self.routing)
+        stage = Route(self.memory, self.embedder.model, self.language)
+        routed = await stage.decide(message, self.routing)
         assert isinstance(routed, Emit), routed
-        again = await Route(self.memory, self.embedder.model).decide(message, self.routing)
+        again = await stage.decide(message, self.routing)
         assert isinstance(again, Emit)
         assert again.message == routed.message
         assert RouteState.from_parts(routed.state.parts()) == routed.state
@@ -114,6 +121,7 @@ class Flow:
         self.memory.add(committed.message.rows, vectors)
         self.rows += committed.message.rows
         self.seen.append(committed.message.rows)
+        self.routed.append(routed.message)
         return committed.message.rows
 
     def _skip(self) -> tuple[Row, ...]:

@@ -16,11 +16,14 @@ from stages.contract import WINDOW, Emit, Stage
 from stages.extract_per_view import ExtractPerView
 from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
+from stages.ports import LanguageModel, Request
 from stages.route import Route, RouteState
 from streams.state import EMPTY, Counts, Saved, save
 from tests.fakes.busy import Naming, NoHistory, extracted, localized, longest
 from tests.fakes.embedder import DigestEmbedder
 from tests.fakes.flow import SPACE
+from tests.fakes.language_model import Scripted
+from tests.fakes.router import Router
 
 LIMIT = 64 * 1024
 WRITTEN = 4096
@@ -55,14 +58,14 @@ class Home:
         self.written.append(sum(len(row.data) for row in rows if not row.part.startswith("vectors")))
 
 
-def home(name: str) -> Home:
+def home(name: str, language: LanguageModel | None = None) -> Home:
     stages: dict[str, Stage[Any, Any, Any]] = {
         stage.name: stage
         for stage in (
-            Normalize(DigestEmbedder(), NoHistory()),
+            Normalize(DigestEmbedder(), NoHistory(), language=language),
             LocalizeState(NoHistory()),
             ExtractPerView(DigestEmbedder(), NoHistory()),
-            Route(NoHistory()),
+            Route(NoHistory(), language=language),
             Commit(DigestEmbedder()),
         )
     }
@@ -93,6 +96,24 @@ async def test_a_state_is_small_whatever_the_ids(name: str, letter: str) -> None
     for message in await messages(name, 2 * WINDOW + 16, longest(letter)):
         await one.hear(message, weighed=message.header.position % 8 == 7)
     assert max(one.sizes) <= LIMIT
+    assert one.stage.restore(one.state.parts()) == one.state
+
+
+def wordy(request: Request[Any]) -> object:
+    """Return the longest topic and summary that a model may give, and rulings that add."""
+    if request.prompt.stage == "route":
+        return Router().say(request)
+    bare: dict[str, object] = {"attitude": "none", "reason": "", "facts": [], "attributes": []}
+    return {**bare, "topic": EMOJI * 79 + "x", "summary": EMOJI * 399 + "x"}
+
+
+@pytest.mark.parametrize("name", ["normalize", "route"])
+async def test_a_state_is_small_and_written_little_with_a_language_model(name: str) -> None:
+    one = home(name, Scripted(wordy))
+    for message in await messages(name, WINDOW + 24, longest("x")):
+        await one.hear(message, weighed=message.header.position >= WINDOW - 1)
+    assert max(one.sizes) <= LIMIT
+    assert sum(one.written[1:]) / len(one.written[1:]) <= WRITTEN
     assert one.stage.restore(one.state.parts()) == one.state
 
 

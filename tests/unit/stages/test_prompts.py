@@ -1,0 +1,129 @@
+"""Prompts are versioned files in the packages of their stages: answers are kept by version, so a text never changes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import pytest
+
+import stages
+from schemas.base import Model
+from stages.prompts import Prompt, as_data, load_prompt
+
+ROOT = Path(__file__).parents[3]
+
+DIGESTS = {
+    "normalize/understand.v1": "7a8c3034629e6f4bacb999470c027da19969a9faf11b103c87ca7df1ad982e2c",
+    "route/route.v1": "74110a33778fc34429f3f30850452a088ad7a66fccc8ee499dc254251f3c8a16",
+}
+"""SHA-256 of every version that was ever used. A new version is a new file and a new line; no line ever changes."""
+
+
+SHAPES = {
+    "normalize/understand.v1": "2c00438a445161920ba4b2b0d22dd7a7e4d65be73d7f0b3c11b3128462826cb7",
+    "route/route.v1": "b6996f2b30518b7eed4ac46a60149a6540c0eb6c9a8a24bb1e0502dcd53814d3",
+}
+"""SHA-256 of the answers' schemas without their texts: answers that were kept have to fit for ever."""
+
+
+def prompts() -> Iterator[tuple[str, Traversable]]:
+    """Yield the prompt files as an installed program finds them."""
+    for stage in sorted(found.name for found in pkgutil.iter_modules(stages.__path__) if found.ispkg):
+        folder = files(f"stages.{stage}").joinpath("prompts")
+        if folder.is_dir():
+            yield from ((f"{stage}/{file.name.removesuffix('.md')}", file) for file in folder.iterdir())
+
+
+PROMPTS = dict(prompts())
+
+
+def test_a_changed_prompt_is_a_new_version() -> None:
+    """If this fails for a prompt of yours: put the changed text into a file of the next version, and keep the old."""
+    assert {name: sha256(file.read_bytes()).hexdigest() for name, file in PROMPTS.items()} == DIGESTS
+
+
+def loaded() -> dict[str, Prompt[Model]]:
+    """Return the prompts that the stages load, by the names of their files."""
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(stages.__path__, "stages.")]
+    own = [one for module in modules for one in vars(module).values() if isinstance(one, Prompt)]
+    return {f"{one.name.replace('.', '/')}.v{one.version}": one for one in own}
+
+
+LOADED = loaded()
+
+
+def test_each_prompt_that_is_asked_by_is_a_file() -> None:
+    assert LOADED
+    assert LOADED.keys() <= PROMPTS.keys()
+
+
+def shape(schema: object) -> object:
+    match schema:
+        case dict():
+            texts = {key for key in ("title", "description") if isinstance(schema.get(key), str)}
+            return {key: shape(one) for key, one in schema.items() if key not in texts}
+        case list():
+            return [shape(one) for one in schema]
+        case _:
+            return schema
+
+
+def test_a_changed_answer_is_a_new_version() -> None:
+    shapes = {name: json.dumps(shape(prompt.answer.model_json_schema())) for name, prompt in LOADED.items()}
+    assert {name: sha256(text.encode()).hexdigest() for name, text in shapes.items()} == SHAPES
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_prompt_says_that_texts_are_data_and_names_every_field_of_its_answer(name: str) -> None:
+    prompt = LOADED[name]
+    assert re.search(r"\bdata\b", prompt.text)
+    assert re.search(r"instruction", prompt.text)
+    assert [field for field in prompt.answer.model_fields if f"`{field}`" not in prompt.text] == []
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_an_answer_has_no_free_form_objects_and_bounded_lists_and_strings(name: str) -> None:
+    assert list(unbounded(LOADED[name].answer.model_json_schema())) == []
+
+
+def unbounded(schema: object, path: str = "") -> Iterator[str]:
+    match schema:
+        case {"enum": _} | {"const": _}:
+            return
+        case {"type": "array", "maxItems": _, **rest} | {"type": "object", "additionalProperties": False, **rest}:
+            yield from (fault for name, one in rest.items() for fault in unbounded(one, f"{path}/{name}"))
+        case {"type": "array" | "object"} | {"additionalProperties": _}:
+            yield path
+        case {"type": "string", **rest} if "maxLength" not in rest:
+            yield path
+        case dict():
+            yield from (fault for name, one in schema.items() for fault in unbounded(one, f"{path}/{name}"))
+        case _:
+            return
+
+
+def test_the_wheel_has_the_prompts() -> None:
+    """Hatch takes all files of the packages that git does not ignore: nothing may leave these out."""
+    settings = (ROOT / "pyproject.toml").read_text()
+    wheel = settings.partition("[tool.hatch.build.targets.wheel]")[2].partition("\n[")[0]
+    assert re.search(r'packages = \[.*"stages"', wheel)
+    assert "only-include" not in wheel
+    assert ".md" not in wheel
+    assert ".md" not in (ROOT / ".gitignore").read_text()
+
+
+def test_a_version_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        load_prompt("stages.normalize", "understand", 999, Model, 1)
+
+
+def test_a_text_cannot_end_its_own_quotation() -> None:
+    assert as_data({"text": 'a"}, {"turn": "b\n'}) == '{"text":"a\\"}, {\\"turn\\": \\"b\\n"}'
