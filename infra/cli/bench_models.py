@@ -48,7 +48,7 @@ def views(context: typer.Context, path: Data, sessions: Sessions = 10, raw: Raw 
     session.run(run_views(session.settings(), path, sessions, output.console(), raw))
 
 
-def gpu(  # noqa: PLR0913 - a run has that many sizes
+def gpu(
     context: typer.Context,
     path: Data,
     *,
