@@ -107,7 +107,9 @@ def generation(settings: Settings, folder: Path, journal: Journal, embedder: Emb
     journal.pin("model", embedder.model, OTHER_MODEL)
     _must_be_whole(folder, journal)
     index = open_index(folder / INDEX, embedder, number)
-    runtime = Embedded(topology(embedder, index, settings.max_text), journal, index, PATIENCE)
+    apart = settings.view_requests == "each"
+    stages = topology(embedder, index, settings.max_text, views=settings.views, apart=apart)
+    runtime = Embedded(stages, journal, index, PATIENCE)
     localizer = StateLocalizer(
         normalize=lambda given: Normalize(given, index, settings.max_text),
         localize=LocalizeState(index),

@@ -28,6 +28,7 @@ from infra.cli import (
     space,
     topics,
     topology,
+    views,
     worker,
 )
 from infra.cli.session import Session
@@ -89,7 +90,7 @@ def _begin(
 
 
 _GROUPS = (
-    *(ingest, recall, memory, forest, letters, space, topology),
+    *(ingest, recall, memory, forest, views, letters, space, topology),
     *(topics, kafka, worker, operate, reindex, serve, keys, schemas, bench, bench_gateway, doctor),
 )
 for _group in _GROUPS:

@@ -28,4 +28,6 @@ async def real_plane(settings: Settings) -> AsyncIterator[Plane]:
         stack.callback(embedder.close)
         index = await open_index(settings, embedder, create=True)
         stack.push_async_callback(index.close)
-        yield Plane(topology(embedder, index, settings.max_text), index, IndexGate(index))
+        apart = settings.view_requests == "each"
+        stages = topology(embedder, index, settings.max_text, views=settings.views, apart=apart)
+        yield Plane(stages, index, IndexGate(index))
