@@ -14,7 +14,7 @@ from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.reindex.pointer import Entry, generation_folder, load
 from infra.reindex.rows import JournalRows
 from infra.settings import Settings
-from infra.stages import topology
+from infra.stages import topology_of
 from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
 from stages.ports import Embedder, LanguageModel
@@ -130,7 +130,7 @@ def generation(  # noqa: PLR0917 - what a generation is made of
     index = open_index(folder / INDEX, embedder, number)
     if language is not None:
         journal.note(LANGUAGE_MODEL, language.model)
-    runtime = Embedded(topology(embedder, index, settings.max_text, language), journal, index, PATIENCE)
+    runtime = Embedded(topology_of(settings, embedder, index, language), journal, index, PATIENCE)
     localizer = StateLocalizer(
         normalize=lambda given: Normalize(given, index, settings.max_text),
         localize=LocalizeState(index),

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -100,6 +100,13 @@ class Settings(BaseSettings):
     gateway_pending: Annotated[
         int, Field(ge=1, le=100_000_000, description="most events of a space that may wait for their outcome")
     ] = 10_000
+    views: Annotated[
+        Literal["auto", "single", "random"],
+        Field(description="how a space comes by its views, where a language model reads: single, random to compare"),
+    ] = "auto"
+    view_requests: Annotated[
+        Literal["one", "each"], Field(description="requests to the language model a chunk: one, or one for each view")
+    ] = "one"
 
     @property
     def key_file(self) -> Path:

@@ -22,6 +22,7 @@ class RecordRole(StrEnum):
     WINDOW = "window"
     ITEM = "item"
     TOPIC = "topic"
+    VIEW = "view"
 
 
 class EventKind(StrEnum):

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import SCHEMA_VERSION, Model
-from schemas.extracted import Key, Slot
+from schemas.extracted import Key, Slot, absent
 from schemas.interval import Interval, TimeMention
 from schemas.localized import Placement
 from schemas.normalized import Attitude, Mention, Understanding
 from schemas.space import Space
 from schemas.span import Span
 from schemas.turn import Speaker
+from schemas.view import ViewDetail
 
 OPEN = 2**53 - 1
 """The ``until`` of a record that is not closed: the greatest integer every JSON reader keeps."""
@@ -70,6 +71,11 @@ class OutcomeState(StrEnum):
     FORGOTTEN = "forgotten"
 
 
+def _none(value: object) -> bool:
+    """Position 0 is one."""
+    return value is None
+
+
 class TurnDetail(Model):
     """What only a turn's own record holds: z_t, times, mentions and placement."""
 
@@ -88,6 +94,10 @@ class RecordRow(Model):
     ``anchor`` is the turn id whose text a turn or window record shows first; ``at`` is that turn's time. An
     over-long turn has several records of kind turn, told apart by ``piece``; ``turn`` is on piece 0 only. ``span`` is
     what an item quotes: characters of the cleaned text of its turn, captions behind it.
+
+    An item of a chunk that a later turn closed has that turn's ``since``, and the position of its own in ``said_at``.
+    One with ``rests_on`` (words of its turn) and ``suggested_by`` (record ids) is tentative. ``view_set`` is the
+    version of the views under which a model took it out; 0: rules did. ``view`` is what a record of kind view holds.
     """
 
     row: Literal["record"] = "record"
@@ -114,6 +124,11 @@ class RecordRow(Model):
     suspect: bool = False
     degraded: bool = False
     turn: TurnDetail | None = None
+    said_at: Annotated[int | None, Field(exclude_if=_none)] = None
+    rests_on: Annotated[str | None, Field(exclude_if=absent)] = None
+    suggested_by: Annotated[tuple[str, ...], Field(exclude_if=absent)] = ()
+    view_set: Annotated[int, Field(exclude_if=absent)] = 0
+    view: Annotated[ViewDetail | None, Field(exclude_if=absent)] = None
 
 
 class EdgeRow(Model):

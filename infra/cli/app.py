@@ -30,6 +30,7 @@ from infra.cli import (
     space,
     topics,
     topology,
+    views,
     worker,
 )
 from infra.cli.session import Session
@@ -91,22 +92,9 @@ def _begin(
 
 
 _GROUPS = (
-    *(ingest, recall, memory, forest, letters, space, topology),
-    *(
-        topics,
-        kafka,
-        worker,
-        operate,
-        reindex,
-        serve,
-        models,
-        keys,
-        schemas,
-        bench,
-        bench_gateway,
-        bench_models,
-        doctor,
-    ),
+    *(ingest, recall, memory, forest, views, letters, space, topology),
+    *(topics, kafka, worker, operate, reindex, serve, models, keys),
+    *(schemas, bench, bench_gateway, bench_models, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

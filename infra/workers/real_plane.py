@@ -9,7 +9,7 @@ from infra.embedders import make_embedder
 from infra.index import open_index, server_named
 from infra.language_models import kept_language_model
 from infra.settings import Settings
-from infra.stages import topology
+from infra.stages import topology_of
 from infra.workers.child import servers_of
 from infra.workers.plane import Plane
 from streams.kafka.gate import IndexGate
@@ -37,5 +37,5 @@ async def real_plane(settings: Settings) -> AsyncIterator[Plane]:
 
             results = topic_results(servers_of(settings))
             language = kept_language_model(settings, results, counts, stack)
-        stages = topology(embedder, index, settings.max_text, language)
+        stages = topology_of(settings, embedder, index, language)
         yield Plane(stages, index, IndexGate(index), results, counts)

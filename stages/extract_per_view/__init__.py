@@ -7,10 +7,17 @@ deciding. Each is embedded and compared with the
 descriptions of the ``views``; ``assign`` says which take it and what kind it becomes. ``items`` gives it its key
 (``keys``, from ``phrases``), polarity and time (``cues``), and finds what a correction puts right (``corrections``)
 among the statements of the last W events, which the state keeps.
+
+With a language model (``by_model``) ``chunks`` are read as they close: ``reading`` asks under all active views
+(``answers``, ``shown``), keeps what is ``grounded`` in the turns, and makes items of it (``taken``), by rules where the
+answer is of no use (``ruled``). At the end of a round the views grow (``growing``): ``discovery`` proposes, ``pool``
+gathers, ``convergence`` chooses by ``dpp`` and rewrites; ``learning`` is the state of all that, ``sets`` says what is
+active.
 """
 
+from stages.extract_per_view.sets import Choice
 from stages.extract_per_view.stage import ExtractPerView
 from stages.extract_per_view.state import ExtractState
-from stages.extract_per_view.views import VIEWS
+from stages.extract_per_view.views import GENERAL, VIEWS
 
-__all__ = ["VIEWS", "ExtractPerView", "ExtractState"]
+__all__ = ["GENERAL", "VIEWS", "Choice", "ExtractPerView", "ExtractState"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -88,14 +88,23 @@ def prose(normalized: Normalized, quoted: Sequence[tuple[int, int]]) -> Iterator
     Captions stand behind the text of the turn, whose own record says all that they say.
     """
     text = normalized.text
-    barred = bytearray(len(text))
-    for start, end in (*(match.span() for match in _CODE.finditer(text)), *quoted):
-        barred[start:end] = b"\1" * (end - start)
+    out = bytearray(len(text))
+    for start, end in (*_code(text), *quoted):
+        out[start:end] = b"\1" * (end - start)
     for sentence in sentences(text):
         if sentence.start >= len(normalized.turn.text):
             return
-        if not barred[sentence.start]:
+        if not out[sentence.start]:
             yield clipped(text, sentence)
+
+
+def _code(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _CODE.finditer(text))
+
+
+def barred(text: str, people: Collection[str]) -> list[tuple[int, int]]:
+    """Return the bounds of what a text does not state: code, and what it quotes of these people."""
+    return [*_code(text), *quotations(text, people)]
 
 
 def _draft(normalized: Normalized, span: Span, voice: Voice, people: tuple[str, ...]) -> Draft | None:

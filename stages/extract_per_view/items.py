@@ -57,6 +57,14 @@ def shaped(
     persona = speaker.role is Role.USER and not normalized.suspect
     kind = kind_of(views, draft, persona=persona)
     key = _key(localized, draft, views[0], kind, parties)
+    return settled(localized, Shaped(draft, views, kind, key, None), told, parties, persona=persona)
+
+
+def settled(
+    localized: Localized, shape: Shaped, told: Sequence[Told], parties: Sequence[Party], *, persona: bool
+) -> Shaped:
+    """Return a draft's shape with what it puts right, where it is a correction: that has kind and key."""
+    draft, views, kind, key = shape.draft, shape.views, shape.kind, shape.key
     target = _target(localized, draft, key, told, parties) if draft.corrects else None
     if target is not None and not (target.kind is ItemKind.ATTRIBUTE and not persona):
         same = target.key == key
@@ -124,14 +132,18 @@ def _polarity(turn: Attitude, draft: Draft) -> tuple[Attitude, bool]:
     return (own if own is not Attitude.NONE else turn), denied
 
 
-def told_of(localized: Localized, items: Sequence[Item], kept: int) -> Told:
-    """Return what the state remembers of a turn: its last ``kept`` items, within the bytes that it may take."""
+def told_of(localized: Localized, items: Sequence[Item], kept: int, position: int | None = None, part: int = 1) -> Told:
+    """Return what the state remembers of a turn: its last ``kept`` items, within the bytes that it may take.
+
+    ``position`` is that of the event which brought the items, where it is a later one; ``part`` divides the bytes.
+    What is suspect or a guess is nothing that anybody said, and so nothing that could be put right.
+    """
     speaker = localized.normalized.turn.speaker.id
-    last = [one for one in items if not one.suspect][-kept:]
-    share = max(len(last), 1)
+    last = [one for one in items if not (one.suspect or one.tentative)][-kept:]
+    share = max(len(last), 1) * part
     made = (_statement(one, speaker, TEXT_BYTES // share, TOLD_BYTES // share) for one in last)
     return Told(
-        position=localized.header.position,
+        position=localized.header.position if position is None else position,
         turn=short(localized.normalized.turn.turn_id),
         branch=localized.placement.branch,
         speaker=short(speaker),

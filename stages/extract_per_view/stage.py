@@ -1,4 +1,4 @@
-"""extract_per_view: what a turn tells, under every active view (AutoViewMem 3.1, rules)."""
+"""extract_per_view: what turns tell, under every active view (AutoViewMem 3.1)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
 from schemas.space import Space
 from stages.contract import Emit, Stage
-from stages.extract_per_view.assign import levels_of, scored_templates, views_of
+from stages.extract_per_view.assign import scored_templates
+from stages.extract_per_view.by_model import by_model
 from stages.extract_per_view.drafted import Drafted
-from stages.extract_per_view.items import item, shaped, told_of
+from stages.extract_per_view.items import item, told_of
+from stages.extract_per_view.reading import ChunkReader
+from stages.extract_per_view.ruled import ruled
+from stages.extract_per_view.sets import Choice
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Party, joined
 from stages.extract_per_view.views import GENERAL
 from stages.ports import Embedder, History, LanguageModel
@@ -21,11 +25,17 @@ from stages.ports import Embedder, History, LanguageModel
 
 @dataclass(frozen=True, slots=True)
 class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]):
-    """Takes items out of turns. Every item quotes its source, and nothing but the turn itself is read."""
+    """Takes items out of turns. Every item quotes its source, and nothing but what was said is read.
+
+    Without ``language`` each turn is read by rules as it comes. With one a chunk is read when it closes; ``choice``
+    says how a space comes by its views, ``apart`` makes a request for each view.
+    """
 
     embedder: Embedder
     history: History
     language: LanguageModel | None = None
+    choice: Choice = Choice.AUTO
+    apart: bool = False
     drafted: Drafted = field(default_factory=Drafted, init=False, repr=False, compare=False)
     name: ClassVar[str] = "extract_per_view"
 
@@ -38,12 +48,12 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         return ExtractState.from_parts(parts)
 
     async def prepare(self, messages: Sequence[Localized | Passed]) -> None:
-        """Embed the views and the sentences of these turns at once.
+        """Embed the views and the sentences of these turns at once; a model's words are not known before it is asked.
 
         Who takes part is read from the messages themselves, as the state is not known here: in the few cases in which
         that differs from what the state says, ``decide`` embeds the sentence again.
         """
-        turns = [message for message in messages if isinstance(message, Localized)]
+        turns = [message for message in messages if isinstance(message, Localized) and self.language is None]
         parties: dict[Space, tuple[Party, ...]] = {}
         for turn in turns:
             space = turn.header.space
@@ -53,14 +63,17 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
     async def decide(self, message: Localized | Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
-        """Take out what one turn tells; a control event goes by.
+        """Take out what one turn tells, or the chunks that it closes; a control event goes by.
 
         Raises:
-            Unavailable: if the embedder does not answer.
+            Unavailable: if a model or the index does not answer.
         """
         if isinstance(message, Passed):
             return Emit(message, state)
         known = state.with_party(message.normalized.turn.speaker)
+        if self.language is not None:
+            reader = ChunkReader(self.embedder, self.history, self.language, self.apart, message.header.position)
+            return await by_model(reader, message, known, self.choice)
         items = await self._items(message, known)
         extracted = Extracted(header=message.header, localized=message, items=items, view_set=GENERAL.version)
         return Emit(extracted, known.after(told_of(message, items, MAX_STATEMENTS)))
@@ -69,13 +82,9 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         found = self.drafted.of(message.normalized, state.parties)
         if not found:
             return ()
-        views = await self.embedder.embed(scored_templates())
-        vectors = await self.embedder.embed([draft.text for draft in found])
-        levels = levels_of(self.embedder.model)
-        shapes = [
-            shaped(message, draft, views_of(draft, vector, views, levels), state.told.entries, state.parties)
-            for draft, vector in zip(found, vectors, strict=True)
-        ]
-        texts = [shape.text for shape in shapes]
-        final = await self.embedder.embed(texts) if texts != [draft.text for draft in found] else vectors
+        texts = [draft.text for draft in found]
+        vectors = await self.embedder.embed(texts)
+        shapes = await ruled(self.embedder, message, found, vectors, state)
+        shaped = [shape.text for shape in shapes]
+        final = await self.embedder.embed(shaped) if shaped != texts else vectors
         return tuple(item(message, shape, vector) for shape, vector in zip(shapes, final, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from pydantic import TypeAdapter
@@ -12,6 +12,7 @@ from schemas.base import Model
 from schemas.extracted import ItemKind
 from schemas.turn import Role, Speaker
 from stages.contract import WINDOW
+from stages.extract_per_view.learning import Learning
 from stages.packed import Packed
 from stages.ring import PlacedModel, Ring, part_start
 
@@ -66,14 +67,16 @@ _PARTIES = TypeAdapter(tuple[Party, ...])
 
 @dataclass(frozen=True, slots=True)
 class ExtractState:
-    """State of ``extract_per_view`` for one space: parts ``parties`` and ``told-N``."""
+    """State of ``extract_per_view`` for one space: parts ``parties``, ``told-N``, and those of ``learning``."""
 
     parties: tuple[Party, ...] = ()
     told: Ring[Told] = field(default_factory=Ring)
+    learning: Learning = field(default_factory=Learning)
 
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts."""
-        return {"parties": _PARTIES.dump_json(self.parties), **self.told.parts("told", _CHUNK)}
+        parties = {"parties": _PARTIES.dump_json(self.parties)}
+        return {**parties, **self.told.parts("told", _CHUNK), **self.learning.parts()}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -83,18 +86,19 @@ class ExtractState:
             ValueError: if a part is malformed.
         """
         parties = _PARTIES.validate_json(parts["parties"]) if "parties" in parts else ()
-        return cls(parties=parties, told=Ring.from_parts("told", parts, Told))
+        told = Ring.from_parts("told", parts, Told)
+        return cls(parties=parties, told=told, learning=Learning.from_parts(parts))
 
-    def after(self, told: Told) -> Self:
-        """Return the state after a turn; one that states nothing leaves no entry."""
-        entries = (told,) if told.statements else ()
-        return type(self)(
-            self.parties, self.told.push(*entries, keep_from=part_start(told.position - WINDOW + 1, _CHUNK))
-        )
+    def after(self, *told: Told) -> Self:
+        """Return the state after turns of which these things were told; one that states nothing leaves no entry."""
+        entries = [one for one in told if one.statements]
+        newest = max((one.position for one in told), default=0)
+        kept = self.told.push(*entries, keep_from=part_start(newest - WINDOW + 1, _CHUNK))
+        return replace(self, told=kept)
 
     def with_party(self, speaker: Speaker) -> Self:
         """Return the state with ``speaker`` among the parties under their present name."""
-        return type(self)(joined(self.parties, speaker), self.told)
+        return replace(self, parties=joined(self.parties, speaker))
 
 
 def joined(parties: tuple[Party, ...], speaker: Speaker) -> tuple[Party, ...]:

@@ -14,6 +14,7 @@ from stages.recall.bodies import Bodies
 from stages.recall.fit import Sought, fit
 from stages.recall.pool import Candidate
 from stages.recall.scale import UNIT
+from stages.recall.tentative import plain_first
 from stages.recall.working import working_first
 
 SPEAKER = UNIT
@@ -40,7 +41,7 @@ class Evidence:
         rows = self.bodies.rows
         there = [one for one in candidates if one.shown in rows]
         named = People.of(rows[one.shown] for one in there).named(self.question.question, self.question.asker)
-        order = working_first((self._boosted(one, named.meant) for one in there), self.bodies)
+        order = plain_first(working_first((self._boosted(one, named.meant) for one in there), self.bodies), rows)
         return shared(order, {one.turn_id: _said_by(rows[one.shown]) for one in there}, named.all, self.question.k)
 
     def _boosted(self, one: Candidate, meant: frozenset[str]) -> Candidate:

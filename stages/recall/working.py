@@ -18,7 +18,8 @@ _Keyed = tuple[Candidate, int]
 def working_first(candidates: Iterable[Candidate], bodies: Bodies) -> list[Candidate]:
     """Return the candidates best first, a working item above the older ones of its key that have left.
 
-    A candidate's item is its best match. Only what was found is lifted; nothing is read for it.
+    A candidate's item is its best match. Only what was found is lifted; nothing is read for it. A guess stands for
+    nothing that is worked with.
     """
     raised = {one.turn_id: one for one in candidates}
     for group in _by_key(raised.values(), bodies).values():
@@ -33,6 +34,6 @@ def _by_key(candidates: Iterable[Candidate], bodies: Bodies) -> dict[_Key, Seque
     groups: defaultdict[_Key, list[_Keyed]] = defaultdict(list)
     for one in candidates:
         row = bodies.rows.get(one.item) if one.item is not None else None
-        if row is not None and row.key is not None:
+        if row is not None and row.key is not None and row.rests_on is None:
             groups[row.key.owner, row.key.subject, row.key.attribute].append((one, row.since))
     return {key: group for key, group in groups.items() if len(group) > 1}

@@ -11,7 +11,7 @@ from schemas.memory import EdgeRow, EdgeType, RecordKind
 from stages.route import strengths
 from stages.route.evidence import Evidence
 from stages.route.ids import item_id, person, turn_record_id
-from stages.route.kept import is_suspect, kind_of, of_its_speaker
+from stages.route.kept import is_guess, is_suspect, kind_of, owner_of
 from stages.route.state import Known
 from stages.route.targets import Reader
 from stages.route.topics import Topic
@@ -55,7 +55,7 @@ class Weaver:
 
     def _items(self, items: Sequence[Evidence]) -> Iterator[EdgeRow]:
         for item in items:
-            yield self.reader.edge(self._own, item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])
+            yield self.reader.edge(self._turn(item.said), item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])
         for fact in (one for one in items if one.kind is ItemKind.FACT):
             for event in (one for one in items if one.kind is ItemKind.EVENT):
                 yield self.reader.edge(fact.id, event.id, EdgeType.SUPPORTS, strengths.FACT_EVENT)
@@ -70,8 +70,8 @@ class Weaver:
         """Return the last attribute known of a person before this turn."""
         who = person(owner)
         for known, row in reversed(self.reader.rows):
-            own = known.speaker == who and of_its_speaker(row) and kind_of(row) is ItemKind.ATTRIBUTE
-            if own and not is_suspect(row) and known.position < self.reader.position:
+            own = owner_of(known, row) == who and kind_of(row) is ItemKind.ATTRIBUTE
+            if own and not (is_suspect(row) or is_guess(row)) and known.position < self.reader.position:
                 name = item_id(self.reader.space, known.position, row.ordinal)
                 if self.reader.is_open(name):
                     return name

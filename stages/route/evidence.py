@@ -30,6 +30,7 @@ _KINDS = {record: item for item, record in RECORDS.items()}
 class Evidence:
     """What is compared: key, words, value, polarity and time (Unix seconds). ``vector`` is there for recent items.
 
+    ``back`` is how many events before ``position`` it was said; ``tentative``: nobody did, history suggests it.
     ``about`` stands for kind and key. What the state had no room for is empty, the attribute and the text too.
     """
 
@@ -49,11 +50,20 @@ class Evidence:
     vector: bytes | None = None
     changes: bool = False
     suspect: bool = False
+    back: int = 0
+    tentative: bool = False
+
+    @property
+    def said(self) -> int:
+        """The position of the turn that says it: an event may bring items of the chunk that it closes."""
+        return self.position - self.back
 
 
 def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> Evidence:
-    """Return an item of the present event, said at ``at`` (Unix seconds), as evidence."""
-    return _evidence(item, (item_id(space, position, ordinal), position, at), item.kind, item.key)
+    """Return an item of the present event, said at ``at`` (Unix seconds) or in an earlier turn, as evidence."""
+    said = at if item.quoted is None else int(item.quoted.at.timestamp())
+    made = _evidence(item, (item_id(space, position, ordinal), position, said), item.kind, item.key)
+    return made if item.quoted is None else replace(made, back=position - item.quoted.position)
 
 
 def of_found(found: Found) -> Evidence | None:
@@ -62,7 +72,9 @@ def of_found(found: Found) -> Evidence | None:
     gone = found.changed is not None or found.until != OPEN
     if record.key is None or gone or record.kind not in _KINDS:
         return None
-    return _evidence(record, (record.id, record.since, int(record.at.timestamp())), _KINDS[record.kind], record.key)
+    where = (record.id, record.since, int(record.at.timestamp()))
+    made = _evidence(record, where, _KINDS[record.kind], record.key)
+    return made if record.said_at is None else replace(made, back=record.since - record.said_at)
 
 
 def _evidence(source: Item | RecordRow, where: tuple[str, int, int], kind: ItemKind, key: Key) -> Evidence:
@@ -87,6 +99,7 @@ def _evidence(source: Item | RecordRow, where: tuple[str, int, int], kind: ItemK
         vector=fresh.vector if fresh else None,
         changes=fresh.changes if fresh else False,
         suspect=source.suspect,
+        tentative=source.rests_on is not None,
     )
 
 

@@ -13,22 +13,26 @@ from schemas.normalized import Attitude
 from schemas.space import Space
 from stages.route.evidence import Evidence
 from stages.route.ids import digest, item_id, person
-from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, KeptItem, KeptVector, Known
+from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, Earlier, KeptItem, KeptVector, Known
 from stages.text.beginning import beginning
 
 _KINDS = tuple(ItemKind)
 _ATTITUDES = tuple(Attitude)
 _NEGATED, _CHANGES, _SUSPECT, _OTHERS = (1 << bit for bit in range(4))
-_KIND_AT, _ATTITUDE_AT = 4, 6
-"""Bits of ``flags``: four that are yes or no (``_OTHERS``: about somebody else than its speaker), kind, attitude."""
+_KIND_AT, _ATTITUDE_AT, _TENTATIVE = 4, 6, 1 << 8
+"""Bits of ``flags``: four that are yes or no (``_OTHERS``: about somebody else than its speaker), kind, attitude, and
+whether it is a guess."""
 
 
-def rows_of(speaker: str, items: Sequence[tuple[int, Evidence]]) -> tuple[tuple[KeptItem, ...], tuple[KeptVector, ...]]:
-    """Return the rows and vectors of a turn's items, given with their ordinals.
+def rows_of(
+    speaker: str, items: Sequence[tuple[int, Evidence]], earlier: Earlier | None = None
+) -> tuple[tuple[KeptItem, ...], tuple[KeptVector, ...]]:
+    """Return the rows and vectors of a turn's items, given with their ordinals; some may be an ``earlier`` turn's.
 
     Within ``KEPT_BYTES``, attributes first, rows get what their item is compared by.
     """
-    rows = {ordinal: _bare(speaker, ordinal, one) for ordinal, one in items}
+    before = speaker if earlier is None else earlier.speaker
+    rows = {ordinal: _bare(before if one.back else speaker, ordinal, one) for ordinal, one in items}
     sizes = {ordinal: _size(row) for ordinal, row in rows.items()}
     room = KEPT_BYTES - sum(sizes.values())
     for ordinal, one in sorted(items, key=lambda pair: (pair[1].kind is not ItemKind.ATTRIBUTE, pair[0])):
@@ -51,6 +55,7 @@ def _size(row: KeptItem) -> int:
 
 def _bare(speaker: str, ordinal: int, one: Evidence) -> KeptItem:
     flags = _NEGATED * one.negated | _CHANGES * one.changes | _SUSPECT * one.suspect
+    flags |= _TENTATIVE * one.tentative
     flags |= _OTHERS * (person(one.key.owner) != speaker)
     flags |= _KINDS.index(one.kind) << _KIND_AT | _ATTITUDES.index(one.attitude) << _ATTITUDE_AT
     return KeptItem(ordinal=ordinal, flags=flags, digest=digest(one.text), about=one.about)
@@ -83,13 +88,15 @@ def of_row(space: Space, known: Known, row: KeptItem, owner: str, vector: bytes 
         value=row.value or None,
         object=row.object or None,
         negated=bool(row.flags & _NEGATED),
-        attitude=_ATTITUDES[row.flags >> _ATTITUDE_AT],
+        attitude=_ATTITUDES[row.flags >> _ATTITUDE_AT & 3],
         start=row.start if row.end else None,
         end=row.end or None,
         at=known.at,
         vector=vector,
         changes=bool(row.flags & _CHANGES),
         suspect=is_suspect(row),
+        back=known.back(row.ordinal),
+        tentative=is_guess(row),
     )
 
 
@@ -103,6 +110,16 @@ def is_suspect(row: KeptItem) -> bool:
     return bool(row.flags & _SUSPECT)
 
 
+def is_guess(row: KeptItem) -> bool:
+    """Tell whether an item is tentative: nobody said it."""
+    return bool(row.flags & _TENTATIVE)
+
+
 def of_its_speaker(row: KeptItem) -> bool:
     """Tell whether an item is about whoever said it."""
     return not row.flags & _OTHERS
+
+
+def owner_of(known: Known, row: KeptItem) -> str:
+    """Return whom an item is about (``person``); empty where the state does not know."""
+    return known.said_by(row.ordinal) if of_its_speaker(row) else ""

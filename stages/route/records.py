@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from schemas.extracted import Extracted, Item
+from schemas.extracted import Extracted, Item, Key, Quoted
+from schemas.header import RecordRole, record_id
 from schemas.memory import RecordKind, RecordRow, TurnDetail
 from schemas.normalized import Piece
 from schemas.routed import RecordVector
+from schemas.view import FoundView
 from stages.route.evidence import RECORDS
 from stages.route.ids import item_id, turn_record_id
 
@@ -55,17 +57,17 @@ def _detail(extracted: Extracted) -> TurnDetail:
 
 
 def item_record(extracted: Extracted, ordinal: int, item: Item) -> RecordRow:
-    """Return the record of an item; it is in working memory from its own position on."""
-    header, turn = extracted.header, extracted.localized.normalized.turn
+    """Return the record of an item; it is in working memory from the position on at which it came."""
+    header, said = extracted.header, item.quoted or _said(extracted)
     return RecordRow(
         space=header.space,
         id=item_id(header.space, header.position, ordinal),
         kind=RECORDS[item.kind],
         text=item.text,
         owner=item.owner,
-        speaker=turn.speaker,
-        at=turn.at,
-        session=turn.session,
+        speaker=said.speaker,
+        at=said.at,
+        session=said.session,
         key=item.key,
         views=item.views,
         slots=item.slots,
@@ -75,7 +77,49 @@ def item_record(extracted: Extracted, ordinal: int, item: Item) -> RecordRow:
         provenance=item.provenance,
         span=item.span,
         since=header.position,
-        branch=extracted.localized.placement.branch,
+        branch=said.branch,
         suspect=item.suspect,
-        degraded=extracted.degraded,
+        degraded=item.degraded,
+        said_at=None if item.quoted is None else item.quoted.position,
+        rests_on=item.rests_on,
+        suggested_by=item.suggested_by,
+        view_set=item.view_set,
+    )
+
+
+def _said(extracted: Extracted) -> Quoted:
+    """Return what an item says of the turn that it came with."""
+    turn = extracted.localized.normalized.turn
+    return Quoted(
+        position=extracted.header.position,
+        speaker=turn.speaker,
+        at=turn.at,
+        session=turn.session,
+        branch=extracted.localized.placement.branch,
+    )
+
+
+def view_records(extracted: Extracted) -> tuple[list[RecordRow], list[RecordVector]]:
+    """Return the records of the views that came with a turn, and their vectors."""
+    rows = [_view(extracted, ordinal, found) for ordinal, found in enumerate(extracted.views)]
+    pairs = zip(rows, extracted.views, strict=True)
+    return rows, [RecordVector(record_id=row.id, vector=found.vector) for row, found in pairs]
+
+
+def _view(extracted: Extracted, ordinal: int, found: FoundView) -> RecordRow:
+    """Return the record of a view; its key says whether it is a candidate or of which set."""
+    header, version = extracted.header, found.detail.version
+    return RecordRow(
+        space=header.space,
+        id=record_id(header.space, header.position, RecordRole.VIEW, ordinal),
+        kind=RecordKind.VIEW,
+        text=found.text,
+        owner=None,
+        speaker=None,
+        at=extracted.localized.normalized.turn.at,
+        key=Key(owner="", subject=None, attribute=f"view:{'candidate' if version is None else version}"),
+        provenance=found.provenance,
+        since=header.position,
+        degraded=found.degraded,
+        view=found.detail,
     )

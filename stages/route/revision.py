@@ -83,12 +83,12 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
 
     Windows are in both: one of a turn that memory shows may have been completed since.
     """
-    known = reader.state.turn(position)
+    known, said = reader.state.turn(position), _said_at(reader, position)
     stored = await _stored(reader, turn_id)
     windows = (*_recent_windows(reader, position), *_named(stored, RecordKind.WINDOW))
     if known is not None:
-        return _from_state(reader, known, windows)
-    items = tuple((record.id, digest(record.text)) for record in stored if record.kind in ITEM_KINDS)
+        return _from_state(reader, known, said, windows)
+    items = (*((record.id, digest(record.text)) for record in stored if record.kind in ITEM_KINDS), *said)
     born = [record for record in stored if record.kind is RecordKind.TOPIC and record.since == position]
     return Former(
         position=position,
@@ -99,13 +99,22 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
     )
 
 
-def _from_state(reader: Reader, known: Known, windows: tuple[str, ...]) -> Former:
+def _said_at(reader: Reader, position: int) -> list[tuple[str, str]]:
+    """Return the recent items that the turn of ``position`` says, with whichever event they came."""
+    rows = ((known, row) for known in reader.state.turns for row in known.items)
+    return [
+        (item_id(reader.space, known.position, row.ordinal), row.digest)
+        for known, row in rows
+        if known.position - known.back(row.ordinal) == position
+    ]
+
+
+def _from_state(reader: Reader, known: Known, said: list[tuple[str, str]], windows: tuple[str, ...]) -> Former:
     space, position = reader.space, known.position
-    own = [(item_id(space, position, row.ordinal), row.digest) for row in known.items]
     return Former(
         position=position,
         turns=tuple(turn_record_id(space, position, piece) for piece in range(known.pieces)),
-        items=(*own, *known.kept),
+        items=(*said, *known.kept),
         windows=windows,
         topic=known.topic if known.topic_record == topic_id(space, position) else "",
     )

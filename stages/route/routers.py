@@ -59,7 +59,7 @@ class Changes:
 
     def support(self, new: Evidence, old: Evidence) -> None:
         """Let the turn of ``new`` support ``old``, which says the same."""
-        self._edge(turn_record_id(self.space, new.position), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
+        self._edge(turn_record_id(self.space, new.said), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
 
     def supports(self, new: Evidence, old: Evidence) -> bool:
         """Tell whether the turn of ``new`` was let support ``old`` already."""
@@ -103,7 +103,7 @@ def correct(items: Sequence[Evidence], candidates: dict[Group, list[Evidence]], 
     for item in items:
         gone = changes.retired()
         known = [old for old in candidates.get(item.about, []) if old.id not in gone and old.position < item.position]
-        last = next((old for old in known if not old.suspect), None)
+        last = next((old for old in known if not (old.suspect or old.tentative)), None)
         if last is not None and len(gone) < MAX_RETIRED:
             changes.correct(item, last)
 

@@ -50,6 +50,17 @@ class KeptItem(Packed):
     text: str = ""
 
 
+class Earlier(Packed):
+    """Items that an event brought from an earlier turn of the chunk that it closed; there is one such turn at most.
+
+    ``back`` is how many events before that turn was, ``items`` are their ordinals as bits, ``speaker`` is a digest.
+    """
+
+    back: int
+    items: int
+    speaker: str
+
+
 class Known(PlacedModel, Packed):
     """A recent turn: what edges, topics, routers and revisions need of it.
 
@@ -68,6 +79,15 @@ class Known(PlacedModel, Packed):
     windows: tuple[Shown, ...] = ()
     revised: bool = False
     kept: tuple[tuple[str, str], ...] = ()
+    earlier: Earlier | None = None
+
+    def back(self, ordinal: int) -> int:
+        """Return how many events before this one an item of it was said."""
+        return self.earlier.back if self.earlier is not None and self.earlier.items >> ordinal & 1 else 0
+
+    def said_by(self, ordinal: int) -> str:
+        """Return who said an item."""
+        return self.earlier.speaker if self.earlier is not None and self.back(ordinal) else self.speaker
 
 
 class KeptVector(PlacedModel):

@@ -13,7 +13,7 @@ from stages.contract import WINDOW
 from stages.ports import Filter, Found, History
 from stages.route.evidence import RECORDS, Evidence, changed, of_found
 from stages.route.ids import item_id, mark
-from stages.route.kept import is_suspect, of_row
+from stages.route.kept import is_suspect, of_row, owner_of
 from stages.route.rules import comparable
 from stages.route.state import KeptItem, Known, RouteState
 from stages.route.working import Leaving, Message, bits, ordinals
@@ -21,6 +21,9 @@ from stages.stored import whole
 
 NEAREST = 8
 """Items of one key that are looked at, the closest: a key has few open ones, and retirement is capped anyway."""
+
+_ANYBODY = "~"
+"""An owner whose id is not known, as for ids that are kept as digests: the key says whose item it is."""
 
 Group = str
 """What stands for a kind and a key (``about_of``)."""
@@ -108,7 +111,9 @@ class Reader:
         """Return the items of a segment that memory does not show yet."""
         route = {message.position: message.route for message in segment.messages}
         left = [(known, row) for known, row in self.rows if route.get(known.position, 0) >> row.ordinal & 1]
-        return self.recent(left, segment.participant)
+        own = [pair for pair in left if owner_of(*pair) == pair[0].speaker]
+        others = [pair for pair in left if owner_of(*pair) != pair[0].speaker]
+        return [*self.recent(own, segment.participant), *self.recent(others, _ANYBODY)]
 
     def _waiting(self, segments: Sequence[Leaving], held: Collection[str]) -> tuple[Message, ...]:
         still = [message for message in self.state.waiting if message.position > self.as_of]

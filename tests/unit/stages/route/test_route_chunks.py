@@ -1,0 +1,168 @@
+"""Items of a chunk's earlier turn: whose record they are, and what takes them back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from schemas.extracted import Extracted
+from schemas.header import record_id
+from schemas.memory import ITEM_KINDS, CloseCause, EdgeType, RecordKind, RecordRow
+from tests.fakes.flow import BEN, BOT, MIA, SPACE
+from tests.fakes.language_model import Scripted
+from tests.fakes.reader import Listening, each_turn, plain, said
+
+
+def items(flow: Listening) -> list[RecordRow]:
+    return flow.records(*ITEM_KINDS)
+
+
+def both(request: Any) -> object:
+    """Answer with one item for each turn, in its own words."""
+    if not request.prompt.name.endswith(".extract"):
+        return each_turn(request)
+    told = json.loads(request.data)["turns"]
+    return {"items": [said(one["n"], one["text"], one["text"], owner=one["speaker"], views=[10]) for one in told]}
+
+
+async def test_a_record_tells_of_the_turn_that_it_quotes() -> None:
+    flow = Listening()
+    await flow.pair("I live in Oslo.", session="s1", days=2)
+    (record,) = items(flow)
+    (turn,) = [row for row in flow.records(RecordKind.TURN) if row.provenance == ("t0",)]
+    assert (record.speaker, record.at, record.session, record.owner) == (MIA, turn.at, "s1", MIA.id)
+    assert (record.since, record.said_at, record.provenance, record.view_set) == (1, 0, ("t0",), 1)
+    supporting = [edge.source for edge in flow.edges(EdgeType.SUPPORTS) if edge.target == record.id]
+    assert supporting == [record_id(SPACE, 0, "turn")]
+    flow.check()
+
+
+@pytest.mark.parametrize("between", [0, 66])
+async def test_a_revision_takes_back_what_its_former_text_said_even_if_it_came_later(between: int) -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("Oslo is lovely.", "second", speaker=BOT)
+    for number in range(between):
+        await flow.say(f"Number {number} passes by.")
+    opener, reply = items(flow)[:2]
+    await flow.say("I live in Bergen.", "first", revision=1)
+    gone = {row.id for row in flow.closed(CloseCause.REVISION)}
+    assert opener.id in gone
+    assert reply.id not in gone
+    assert [row.text for row in items(flow) if row.id not in gone and row.provenance == ("first",)] == [
+        "I live in Bergen."
+    ]
+    flow.check()
+
+
+@pytest.mark.parametrize("between", [0, 66])
+async def test_a_revised_reply_leaves_the_items_of_the_turn_it_answered(between: int) -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("Oslo is lovely.", "second", speaker=BOT)
+    for number in range(between):
+        await flow.say(f"Number {number} passes by.")
+    opener, reply = items(flow)[:2]
+    await flow.say("Oslo is cold.", "second", speaker=BOT, revision=1)
+    gone = {row.id for row in flow.closed(CloseCause.REVISION)}
+    assert reply.id in gone
+    assert opener.id not in gone
+    flow.check()
+
+
+async def test_a_revision_keeps_what_it_says_too() -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.pair("I live in Oslo.", turn_id="first")
+    (opener, _) = items(flow)
+    await flow.say("I live in Oslo. ", "first", revision=1)
+    assert opener.id not in {row.id for row in flow.closed(CloseCause.REVISION)}
+    assert len([row for row in items(flow) if row.provenance == ("first",)]) == 1
+    flow.check()
+
+
+async def test_a_change_said_in_an_opening_turn_updates_what_an_opening_turn_said() -> None:
+    """It comes with the agent's reply and is about the person: the routers must look among the person's own."""
+    flow = Listening()
+    await flow.pair("I live in Oslo.")
+    for number in range(14):
+        await flow.pair(f"Number {number} passes by.")
+    await flow.pair("We moved and now I live in Berlin.")
+    for number in range(22):
+        await flow.pair(f"Number {number} passes by again.")
+    changed = {flow.text(row.id): flow.text(row.successor) for row in flow.changed()}
+    assert changed["Mia: I live in Oslo."] == "Mia: We moved and now I live in Berlin."
+    flow.check()
+
+
+async def test_attributes_of_one_person_are_joined_whoever_closed_the_chunk() -> None:
+    flow = Listening()
+    await flow.pair("I live in Oslo.")
+    await flow.pair("I am a nurse.")
+    first, second = items(flow)
+    joined = [(edge.source, edge.target) for edge in flow.edges(EdgeType.SPEAKER_RELATED)]
+    assert joined == [(second.id, first.id)]
+
+
+async def test_a_guess_supersedes_nothing() -> None:
+    def say(request: Any) -> object:
+        if not request.prompt.name.endswith(".extract"):
+            return each_turn(request)
+        text = json.loads(request.data)["turns"][0]["text"]
+        known = json.loads(request.data)["known"]
+        if "maybe" not in text:
+            return both(request)
+        guess = said(1, text, "I no longer live in Oslo.", views=[1], tentative=True)
+        return {"items": [guess | {"suggested_by": [one["n"] for one in known[:1]]}]}
+
+    flow = Listening(language=Scripted(say))
+    await flow.pair("I live in Oslo.")
+    for number in range(33):
+        await flow.pair(f"Number {number} passes by.")
+    await flow.pair("It is maybe the flat in Oslo.")
+    for number in range(21):
+        await flow.pair(f"Number {number} passes by again.")
+    (guess,) = [row for row in items(flow) if row.rests_on]
+    assert guess.suggested_by
+    assert guess.id not in {row.successor for row in flow.changed()}
+    assert guess.id not in {row.successor for row in flow.closed(CloseCause.CORRECTION)}
+    flow.check()
+
+
+async def test_a_correction_puts_right_what_was_said_and_no_guess() -> None:
+    def say(request: Any) -> object:
+        text = json.loads(request.data)["turns"][0]["text"]
+        return {"items": [said(1, text, text, views=[9], subject="dentist", attribute="appointment")]}
+
+    flow = Listening(language=Scripted(say))
+    await flow.pair("The dentist is on Monday.")
+    (told,) = items(flow)
+    guess = (
+        flow.heard[-1]
+        .items[0]
+        .model_copy(
+            update={
+                "text": "The dentist may be far.",
+                "rests_on": "The dentist",
+                "suggested_by": ("x",),
+                "quoted": None,
+            }
+        )
+    )
+    placed = plain(flow.position, "The dentist is where it is.", BEN, interaction=flow.position)
+    await flow.route(Extracted(header=placed.header, localized=placed, items=(guess,)))
+    await flow.pair("No, I said the dentist is on Tuesday.")
+    assert [row.id for row in flow.closed(CloseCause.CORRECTION)] == [told.id]
+    flow.check()
+
+
+async def test_candidates_and_sets_are_records_that_rest_on_turns() -> None:
+    flow = Listening(language=Scripted(each_turn))
+    await flow.chat(50)
+    found = flow.views()
+    assert len(found) == 10
+    assert all(row.key is not None and row.key.attribute == "view:candidate" and row.view for row in found)
+    assert {row.provenance for row in found} == {("t0", "t2")}
+    assert {row.id for row in found} <= set(flow.memory.vectors)
+    flow.check()
