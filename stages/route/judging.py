@@ -78,11 +78,8 @@ def _one_thing(new: Evidence, old: Evidence) -> bool:
 
 
 def _sure(one: Evidence) -> bool:
-    """Tell whether an item may supersede or be superseded: what is suspect, or only suggested by history, does nothing.
-
-    The place for further marks of that kind: ``tentative`` items belong here.
-    """
-    return not one.suspect
+    """Tell whether an item may supersede or be superseded: not what is suspect, or only suggested by history."""
+    return not (one.suspect or one.tentative)
 
 
 def _do(ruling: Ruling, new: Evidence, old: Evidence, changes: Changes) -> None:

@@ -86,7 +86,7 @@ def _owned(one: Evidence, item: Evidence) -> Evidence:
 def _best(item: Evidence, known: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """Return the nearest: those on the same key first, then by the words that they share."""
     words = content_tokens(wording(item))
-    distinct = {one.id: one for one in known if one.position < item.position and not one.suspect}
+    distinct = {one.id: one for one in known if one.position < item.position and not (one.suspect or one.tentative)}
     ranked = [
         (one.about != item.about, -overlap(words, content_tokens(wording(one))), -one.position, one.id)
         for one in distinct.values()

@@ -51,7 +51,7 @@ BEN = Speaker(id="u-2", name="Ben")
 class Flow:
     """``memory`` is what stages read, ``rows`` all that was committed, ``seen`` the rows of each event in order.
 
-    ``language`` is route's model, ``routed`` what it gave of each event that was not refused.
+    ``router`` is route's model, ``routed`` what it gave of each event that was not refused.
     """
 
     embedder: Embedder = field(default_factory=WordEmbedder)
@@ -64,7 +64,7 @@ class Flow:
     committing: CommitState = field(default_factory=CommitState)
     placed: dict[str, Placement] = field(default_factory=dict)
     last: str | None = None
-    language: LanguageModel | None = None
+    router: LanguageModel | None = None
     routed: list[Routed] = field(default_factory=list)
 
     @property
@@ -106,7 +106,7 @@ class Flow:
 
     async def route(self, message: Extracted | Passed) -> tuple[Row, ...]:
         """Route and commit one event. States go through their parts each time, as they do in a restart."""
-        stage = Route(self.memory, self.embedder.model, self.language)
+        stage = Route(self.memory, self.embedder.model, self.router)
         routed = await stage.decide(message, self.routing)
         assert isinstance(routed, Emit), routed
         again = await stage.decide(message, self.routing)

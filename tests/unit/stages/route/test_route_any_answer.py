@@ -59,7 +59,7 @@ def _rulings(section: dict[str, list[dict[str, Any]]], chance: Random) -> list[d
 
 
 async def played(events: list[tuple[str, int, str]], seed: int) -> Flow:
-    flow = Flow(embedder=DigestEmbedder(), language=ruler(seed))
+    flow = Flow(embedder=DigestEmbedder(), router=ruler(seed))
     revisions = dict[str, int]()
     for text, who, what in events:
         speaker = [MIA, MIA, BEN, BOT, Speaker(id=f"u-{flow.position}")][who]
@@ -98,7 +98,7 @@ async def test_whatever_is_ruled_memory_keeps_its_promises(events: list[tuple[st
 
 
 async def test_a_long_channel_keeps_the_state_small_and_the_memory_whole() -> None:
-    flow = Flow(embedder=DigestEmbedder(), language=ruler(1))
+    flow = Flow(embedder=DigestEmbedder(), router=ruler(1))
     sizes = []
     for n in range(72):
         text = f"The ferry to Kirkwall leaves at {n}. My sister {n} lives in City {n}. I love music number {n}."

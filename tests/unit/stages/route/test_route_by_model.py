@@ -20,7 +20,7 @@ FERRY, BOAT = "The ferry to Kirkwall leaves at nine.", "The Kirkwall boat depart
 
 def with_model(*scripts: tuple[str, str, str]) -> tuple[Flow, Router]:
     router = Router(list(scripts))
-    return Flow(language=Scripted(router.say)), router
+    return Flow(router=Scripted(router.say)), router
 
 
 async def told(flow: Flow, *texts: str) -> Flow:
@@ -92,7 +92,7 @@ LIVES = ("I live in Oslo.", "I moved to Berlin.", "I live in Berlin now, as you 
 
 
 async def test_without_a_usable_answer_the_rules_decide_and_the_turn_says_so() -> None:
-    flow, plain = Flow(language=Scripted(lambda _request: None)), Flow()
+    flow, plain = Flow(router=Scripted(lambda _request: None)), Flow()
     for one in (flow, plain):
         for number in range(24):
             await one.say(LIVES[number] if number < len(LIVES) else f"Well {number}.", days=number)
@@ -105,7 +105,7 @@ async def test_without_a_usable_answer_the_rules_decide_and_the_turn_says_so() -
 
 
 async def test_a_drain_says_that_it_is_degraded() -> None:
-    flow = Flow(language=Scripted(lambda _request: {"event": []}))
+    flow = Flow(router=Scripted(lambda _request: {"event": []}))
     await told(flow, *LIVES[:2])
     assert flow.routed[-1].degraded
     assert len(flow.changed()) == 1
@@ -115,7 +115,7 @@ async def test_a_model_that_does_not_answer_makes_the_lane_wait() -> None:
     def away(_request: Request[Any]) -> object:
         raise Unavailable
 
-    flow = Flow(language=Scripted(away))
+    flow = Flow(router=Scripted(away))
     await flow.say(FERRY)
     await flow.say(BOAT)
     with pytest.raises(Unavailable):
