@@ -13,6 +13,7 @@ from schemas.interval import Interval
 from schemas.localized import Localized
 from schemas.normalized import Attitude
 from schemas.span import Span
+from schemas.structured import Structured
 
 VALUE_SLOT = "value"
 """The slot of an attribute that has one value at a time ("lives in"): another value later is a change."""
@@ -72,10 +73,12 @@ class Item(Model):
 
 
 class Extracted(Model):
-    """A localized turn with its items.
+    """A localized turn with its items, and the lists, tables and the like in it.
+
+    ``more_structured`` counts those beyond the bound, which only the turn's own record shows.
 
     Raises:
-        ValueError: if an item quotes what its turn does not say.
+        ValueError: if an item or a structured record stands where its turn has no text.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -84,6 +87,8 @@ class Extracted(Model):
     items: tuple[Item, ...] = ()
     view_set: int = 1
     degraded: bool = False
+    structured: tuple[Structured, ...] = ()
+    more_structured: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
     def _quoted(self) -> Self:
@@ -91,5 +96,9 @@ class Extracted(Model):
         for item in self.items:
             if item.span.end > length:
                 msg = f"the item {item.text[:80]!r} quotes {item.span}, but its turn has {length} characters"
+                raise ValueError(msg)
+        for one in self.structured:
+            if one.span is not None and one.span.end > length:
+                msg = f"the {one.form} {one.heading[:80]!r} stands at {one.span}, but its turn has {length} characters"
                 raise ValueError(msg)
         return self

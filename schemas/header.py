@@ -22,6 +22,7 @@ class RecordRole(StrEnum):
     WINDOW = "window"
     ITEM = "item"
     TOPIC = "topic"
+    STRUCTURED = "structured"
 
 
 class EventKind(StrEnum):

@@ -14,6 +14,7 @@ from schemas.localized import Placement
 from schemas.normalized import Attitude, Mention, Understanding
 from schemas.space import Space
 from schemas.span import Span
+from schemas.structured import Form
 from schemas.turn import Speaker
 
 OPEN = 2**53 - 1
@@ -82,12 +83,19 @@ class TurnDetail(Model):
     placement: Placement
 
 
+def _is_nothing(value: object) -> bool:
+    return not value
+
+
 class RecordRow(Model):
     """A piece of memory. ``provenance`` names the turn ids it rests on, ``since`` the position it came with.
 
     ``anchor`` is the turn id whose text a turn or window record shows first; ``at`` is that turn's time. An
     over-long turn has several records of kind turn, told apart by ``piece``; ``turn`` is on piece 0 only. ``span`` is
     what an item quotes: characters of the cleaned text of its turn, captions behind it.
+
+    ``form`` and what follows are those of a structured record (``schemas.structured``); other records are written
+    without them.
     """
 
     row: Literal["record"] = "record"
@@ -114,6 +122,12 @@ class RecordRow(Model):
     suspect: bool = False
     degraded: bool = False
     turn: TurnDetail | None = None
+    form: Form | None = Field(default=None, exclude_if=_is_nothing)
+    heading: str = Field(default="", exclude_if=_is_nothing)
+    members: tuple[str, ...] = Field(default=(), exclude_if=_is_nothing)
+    numbers: tuple[int, ...] = Field(default=(), exclude_if=_is_nothing)
+    more: int = Field(default=0, exclude_if=_is_nothing)
+    revision: int = Field(default=0, exclude_if=_is_nothing)
 
 
 class EdgeRow(Model):

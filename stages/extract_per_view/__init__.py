@@ -7,6 +7,11 @@ deciding. Each is embedded and compared with the
 descriptions of the ``views``; ``assign`` says which take it and what kind it becomes. ``items`` gives it its key
 (``keys``, from ``phrases``), polarity and time (``cues``), and finds what a correction puts right (``corrections``)
 among the statements of the last W events, which the state keeps.
+
+What an agent lists becomes ``structured`` records beside the items: ``structured_lines`` and ``structured_blocks`` find
+lists, tables, steps, code and pairs in the text, ``structured_edits`` what a person asks to be changed in one, and
+``structured_lister`` makes each record and says which standing one (``structured_standing``, ``structured_kept`` in the
+state) it takes the place of.
 """
 
 from stages.extract_per_view.stage import ExtractPerView

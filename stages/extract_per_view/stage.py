@@ -15,6 +15,8 @@ from stages.extract_per_view.assign import levels_of, scored_templates, views_of
 from stages.extract_per_view.drafted import Drafted
 from stages.extract_per_view.items import item, shaped, told_of
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Party, joined
+from stages.extract_per_view.structured_kept import listed
+from stages.extract_per_view.structured_lister import Lister, Lists
 from stages.extract_per_view.views import GENERAL
 from stages.ports import Embedder, History, LanguageModel
 
@@ -49,6 +51,7 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             space = turn.header.space
             parties[space] = joined(parties.get(space, ()), turn.normalized.turn.speaker)
         texts = {draft.text for turn in turns for draft in self.drafted.of(turn.normalized, parties[turn.header.space])}
+        texts |= {text for turn in turns for text in self._lister.texts(turn.normalized)}
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
@@ -62,8 +65,14 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             return Emit(message, state)
         known = state.with_party(message.normalized.turn.speaker)
         items = await self._items(message, known)
-        extracted = Extracted(header=message.header, localized=message, items=items, view_set=GENERAL.version)
-        return Emit(extracted, known.after(told_of(message, items, MAX_STATEMENTS)))
+        lists = await self._lister.of(message, known.listed.entries)
+        extracted = _extracted(message, items, lists)
+        after = known.after(told_of(message, items, MAX_STATEMENTS))
+        return Emit(extracted, after.with_listed(message, listed(message, lists.records)))
+
+    @property
+    def _lister(self) -> Lister:
+        return Lister(self.embedder, self.history)
 
     async def _items(self, message: Localized, state: ExtractState) -> tuple[Item, ...]:
         found = self.drafted.of(message.normalized, state.parties)
@@ -79,3 +88,14 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         texts = [shape.text for shape in shapes]
         final = await self.embedder.embed(texts) if texts != [draft.text for draft in found] else vectors
         return tuple(item(message, shape, vector) for shape, vector in zip(shapes, final, strict=True))
+
+
+def _extracted(message: Localized, items: tuple[Item, ...], lists: Lists) -> Extracted:
+    return Extracted(
+        header=message.header,
+        localized=message,
+        items=items,
+        view_set=GENERAL.version,
+        structured=lists.records,
+        more_structured=lists.more,
+    )

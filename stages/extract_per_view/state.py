@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from pydantic import TypeAdapter
 
 from schemas.base import Model
 from schemas.extracted import ItemKind
+from schemas.localized import Localized
 from schemas.turn import Role, Speaker
 from stages.contract import WINDOW
+from stages.extract_per_view.structured_kept import PART, Listed, kept_after
 from stages.packed import Packed
 from stages.ring import PlacedModel, Ring, part_start
 
@@ -66,14 +68,16 @@ _PARTIES = TypeAdapter(tuple[Party, ...])
 
 @dataclass(frozen=True, slots=True)
 class ExtractState:
-    """State of ``extract_per_view`` for one space: parts ``parties`` and ``told-N``."""
+    """State of ``extract_per_view`` for one space: parts ``parties``, ``told-N`` and ``listed-N``."""
 
     parties: tuple[Party, ...] = ()
     told: Ring[Told] = field(default_factory=Ring)
+    listed: Ring[Listed] = field(default_factory=Ring)
 
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts."""
-        return {"parties": _PARTIES.dump_json(self.parties), **self.told.parts("told", _CHUNK)}
+        rings = {**self.told.parts("told", _CHUNK), **self.listed.parts(PART, 1)}
+        return {"parties": _PARTIES.dump_json(self.parties), **rings}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -83,18 +87,21 @@ class ExtractState:
             ValueError: if a part is malformed.
         """
         parties = _PARTIES.validate_json(parts["parties"]) if "parties" in parts else ()
-        return cls(parties=parties, told=Ring.from_parts("told", parts, Told))
+        told, lists = Ring.from_parts("told", parts, Told), Ring.from_parts(PART, parts, Listed)
+        return cls(parties=parties, told=told, listed=lists)
 
     def after(self, told: Told) -> Self:
         """Return the state after a turn; one that states nothing leaves no entry."""
         entries = (told,) if told.statements else ()
-        return type(self)(
-            self.parties, self.told.push(*entries, keep_from=part_start(told.position - WINDOW + 1, _CHUNK))
-        )
+        return replace(self, told=self.told.push(*entries, keep_from=part_start(told.position - WINDOW + 1, _CHUNK)))
+
+    def with_listed(self, message: Localized, entry: Listed) -> Self:
+        """Return the state that remembers what a turn listed."""
+        return replace(self, listed=kept_after(self.listed, message, entry))
 
     def with_party(self, speaker: Speaker) -> Self:
         """Return the state with ``speaker`` among the parties under their present name."""
-        return type(self)(joined(self.parties, speaker), self.told)
+        return replace(self, parties=joined(self.parties, speaker))
 
 
 def joined(parties: tuple[Party, ...], speaker: Speaker) -> tuple[Party, ...]:

@@ -55,6 +55,8 @@ class Known(PlacedModel, Packed):
 
     ``turn_id`` is ``short``, ``speaker`` a digest, ``at`` in Unix seconds. ``kept`` holds the (record id, digest) of
     items that an earlier revision wrote and this one says too, ``windows`` those written with this turn.
+    ``structured`` has for each structured record of the turn who else's words it has, as ``stages.route.structured``
+    names turns.
     """
 
     turn_id: str
@@ -68,6 +70,7 @@ class Known(PlacedModel, Packed):
     windows: tuple[Shown, ...] = ()
     revised: bool = False
     kept: tuple[tuple[str, str], ...] = ()
+    structured: tuple[tuple[str, ...], ...] = ()
 
 
 class KeptVector(PlacedModel):
