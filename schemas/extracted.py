@@ -13,6 +13,7 @@ from schemas.localized import Localized
 from schemas.moment import Moment
 from schemas.normalized import Attitude
 from schemas.span import Span
+from schemas.structured import Structured
 from schemas.turn import Speaker
 from schemas.view import FoundView, ItemKind
 
@@ -114,12 +115,13 @@ class Item(Model):
 class Extracted(Model):
     """A localized turn with its items: its own and, where it closed a chunk, those of the chunk's earlier turn.
 
-    ``views`` are those that were found with it. ``view_set`` is the version of the set under which it was read.
-    ``refused`` counts what a model said that is not so: quotes that no turn holds, views and records that were not
-    shown; ``degraded`` says that an answer was of no use, so that rules made what they could.
+    ``structured`` are the lists, tables and the like in it; ``more_structured`` counts those beyond the bound, which
+    only the turn's own record shows. ``views`` are those that were found with it. ``view_set`` is the version of the
+    set under which it was read. ``refused`` counts what a model said that is not so: quotes that no turn holds, views
+    and records that were not shown; ``degraded`` says that an answer was of no use, so that rules made what they could.
 
     Raises:
-        ValueError: if an item quotes what its turn does not say.
+        ValueError: if an item or a structured record stands where its turn has no text.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -130,6 +132,8 @@ class Extracted(Model):
     degraded: bool = False
     views: Annotated[tuple[FoundView, ...], Field(exclude_if=absent)] = ()
     refused: Annotated[int, Field(exclude_if=absent)] = 0
+    structured: tuple[Structured, ...] = ()
+    more_structured: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
     def _quoted(self) -> Self:
@@ -137,5 +141,9 @@ class Extracted(Model):
         for item in (one for one in self.items if one.quoted is None):
             if item.span.end > length:
                 msg = f"the item {item.text[:80]!r} quotes {item.span}, but its turn has {length} characters"
+                raise ValueError(msg)
+        for one in self.structured:
+            if one.span is not None and one.span.end > length:
+                msg = f"the {one.form} {one.heading[:80]!r} stands at {one.span}, but its turn has {length} characters"
                 raise ValueError(msg)
         return self

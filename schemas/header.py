@@ -23,6 +23,7 @@ class RecordRole(StrEnum):
     ITEM = "item"
     TOPIC = "topic"
     VIEW = "view"
+    STRUCTURED = "structured"
 
 
 class EventKind(StrEnum):

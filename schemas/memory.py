@@ -14,6 +14,7 @@ from schemas.localized import Placement
 from schemas.normalized import Attitude, Mention, Understanding
 from schemas.space import Space
 from schemas.span import Span
+from schemas.structured import Form
 from schemas.turn import Speaker
 from schemas.view import ViewDetail
 
@@ -98,6 +99,8 @@ class RecordRow(Model):
     An item of a chunk that a later turn closed has that turn's ``since``, and the position of its own in ``said_at``.
     One with ``rests_on`` (words of its turn) and ``suggested_by`` (record ids) is tentative. ``view_set`` is the
     version of the views under which a model took it out; 0: rules did. ``view`` is what a record of kind view holds.
+    ``form`` and what follows are those of a structured record (``schemas.structured``). Records that have none of these
+    are written without them.
     """
 
     row: Literal["record"] = "record"
@@ -129,6 +132,12 @@ class RecordRow(Model):
     suggested_by: Annotated[tuple[str, ...], Field(exclude_if=absent)] = ()
     view_set: Annotated[int, Field(exclude_if=absent)] = 0
     view: Annotated[ViewDetail | None, Field(exclude_if=absent)] = None
+    form: Form | None = Field(default=None, exclude_if=absent)
+    heading: str = Field(default="", exclude_if=absent)
+    members: tuple[str, ...] = Field(default=(), exclude_if=absent)
+    numbers: tuple[int, ...] = Field(default=(), exclude_if=absent)
+    more: int = Field(default=0, exclude_if=absent)
+    revision: int = Field(default=0, exclude_if=absent)
 
 
 class EdgeRow(Model):

@@ -8,6 +8,11 @@ descriptions of the ``views``; ``assign`` says which take it and what kind it be
 (``keys``, from ``phrases``), polarity and time (``cues``), and finds what a correction puts right (``corrections``)
 among the statements of the last W events, which the state keeps.
 
+What an agent lists becomes ``structured`` records beside the items: ``structured_lines`` and ``structured_blocks`` find
+lists, tables, steps, code and pairs in the text, ``structured_edits`` what a person asks to be changed in one, and
+``structured_lister`` makes each record and says which standing one (``structured_standing``, ``structured_kept`` in the
+state) it takes the place of.
+
 With a language model (``by_model``) ``chunks`` are read as they close: ``reading`` asks under all active views
 (``answers``, ``shown``), keeps what is ``grounded`` in the turns, and makes items of it (``taken``), by rules where the
 answer is of no use (``ruled``). At the end of a round the views grow (``growing``): ``discovery`` proposes, ``pool``

@@ -18,6 +18,7 @@ from stages.extract_per_view.items import told_of
 from stages.extract_per_view.reading import ChunkReader, Reading
 from stages.extract_per_view.sets import Choice, active
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Told
+from stages.extract_per_view.structured_lister import Lists
 
 MOST: Final = 12
 """Items of an event, however many chunks it closes: what later stages keep of an event is bounded by it."""
@@ -30,9 +31,9 @@ _PART: Final = 2
 
 
 async def by_model(
-    reader: ChunkReader, message: Localized, state: ExtractState, choice: Choice
+    reader: ChunkReader, message: Localized, state: ExtractState, choice: Choice, lists: Lists
 ) -> Emit[Extracted | Passed, ExtractState]:
-    """Return the event with the items of the chunks that it closes.
+    """Return the event with the items of the chunks that it closes; ``lists`` are what its own turn lists, by rules.
 
     Raises:
         Unavailable: if a model or the index does not answer.
@@ -54,6 +55,8 @@ async def by_model(
         view_set=views.version,
         degraded=grown.degraded or any(reading.degraded for reading in readings),
         views=grown.views,
+        structured=lists.records,
+        more_structured=lists.more,
         refused=grown.refused + sum(reading.refused for reading in readings),
     )
     return Emit(extracted, replace(known, learning=grown.learning))

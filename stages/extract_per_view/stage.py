@@ -19,6 +19,8 @@ from stages.extract_per_view.reading import ChunkReader
 from stages.extract_per_view.ruled import ruled
 from stages.extract_per_view.sets import Choice
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Party, joined
+from stages.extract_per_view.structured_kept import listed
+from stages.extract_per_view.structured_lister import Lister, Lists
 from stages.extract_per_view.views import GENERAL
 from stages.ports import Embedder, History, LanguageModel
 
@@ -59,6 +61,7 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             space = turn.header.space
             parties[space] = joined(parties.get(space, ()), turn.normalized.turn.speaker)
         texts = {draft.text for turn in turns for draft in self.drafted.of(turn.normalized, parties[turn.header.space])}
+        texts |= {text for turn in turns for text in self._lister.texts(turn.normalized)}
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
@@ -71,12 +74,17 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         if isinstance(message, Passed):
             return Emit(message, state)
         known = state.with_party(message.normalized.turn.speaker)
+        lists = await self._lister.of(message, known.listed.entries)
+        listing = known.with_listed(message, listed(message, lists.records))
         if self.language is not None:
             reader = ChunkReader(self.embedder, self.history, self.language, self.apart, message.header.position)
-            return await by_model(reader, message, known, self.choice)
+            return await by_model(reader, message, listing, self.choice, lists)
         items = await self._items(message, known)
-        extracted = Extracted(header=message.header, localized=message, items=items, view_set=GENERAL.version)
-        return Emit(extracted, known.after(told_of(message, items, MAX_STATEMENTS)))
+        return Emit(_extracted(message, items, lists), listing.after(told_of(message, items, MAX_STATEMENTS)))
+
+    @property
+    def _lister(self) -> Lister:
+        return Lister(self.embedder, self.history)
 
     async def _items(self, message: Localized, state: ExtractState) -> tuple[Item, ...]:
         found = self.drafted.of(message.normalized, state.parties)
@@ -88,3 +96,14 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         shaped = [shape.text for shape in shapes]
         final = await self.embedder.embed(shaped) if shaped != texts else vectors
         return tuple(item(message, shape, vector) for shape, vector in zip(shapes, final, strict=True))
+
+
+def _extracted(message: Localized, items: tuple[Item, ...], lists: Lists) -> Extracted:
+    return Extracted(
+        header=message.header,
+        localized=message,
+        items=items,
+        view_set=GENERAL.version,
+        structured=lists.records,
+        more_structured=lists.more,
+    )

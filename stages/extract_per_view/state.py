@@ -10,9 +10,11 @@ from pydantic import TypeAdapter
 
 from schemas.base import Model
 from schemas.extracted import ItemKind
+from schemas.localized import Localized
 from schemas.turn import Role, Speaker
 from stages.contract import WINDOW
 from stages.extract_per_view.learning import Learning
+from stages.extract_per_view.structured_kept import PART, Listed, kept_after
 from stages.packed import Packed
 from stages.ring import PlacedModel, Ring, part_start
 
@@ -67,16 +69,17 @@ _PARTIES = TypeAdapter(tuple[Party, ...])
 
 @dataclass(frozen=True, slots=True)
 class ExtractState:
-    """State of ``extract_per_view`` for one space: parts ``parties``, ``told-N``, and those of ``learning``."""
+    """State of ``extract_per_view`` for one space: parts ``parties``, ``told-N``, ``listed-N``, and ``learning``'s."""
 
     parties: tuple[Party, ...] = ()
     told: Ring[Told] = field(default_factory=Ring)
+    listed: Ring[Listed] = field(default_factory=Ring)
     learning: Learning = field(default_factory=Learning)
 
     def parts(self) -> Mapping[str, bytes]:
         """Return the state as named parts."""
-        parties = {"parties": _PARTIES.dump_json(self.parties)}
-        return {**parties, **self.told.parts("told", _CHUNK), **self.learning.parts()}
+        rings = {**self.told.parts("told", _CHUNK), **self.listed.parts(PART, 1)}
+        return {"parties": _PARTIES.dump_json(self.parties), **rings, **self.learning.parts()}
 
     @classmethod
     def from_parts(cls, parts: Mapping[str, bytes]) -> Self:
@@ -86,8 +89,8 @@ class ExtractState:
             ValueError: if a part is malformed.
         """
         parties = _PARTIES.validate_json(parts["parties"]) if "parties" in parts else ()
-        told = Ring.from_parts("told", parts, Told)
-        return cls(parties=parties, told=told, learning=Learning.from_parts(parts))
+        told, lists = Ring.from_parts("told", parts, Told), Ring.from_parts(PART, parts, Listed)
+        return cls(parties=parties, told=told, listed=lists, learning=Learning.from_parts(parts))
 
     def after(self, *told: Told) -> Self:
         """Return the state after turns of which these things were told; one that states nothing leaves no entry."""
@@ -95,6 +98,10 @@ class ExtractState:
         newest = max((one.position for one in told), default=0)
         kept = self.told.push(*entries, keep_from=part_start(newest - WINDOW + 1, _CHUNK))
         return replace(self, told=kept)
+
+    def with_listed(self, message: Localized, entry: Listed) -> Self:
+        """Return the state that remembers what a turn listed."""
+        return replace(self, listed=kept_after(self.listed, message, entry))
 
     def with_party(self, speaker: Speaker) -> Self:
         """Return the state with ``speaker`` among the parties under their present name."""

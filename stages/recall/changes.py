@@ -39,7 +39,12 @@ class Changes:
 
 def _line(what: str, row: RecordRow, *, brief: bool) -> str:
     where = f"{what} {row.at:%Y-%m-%d}, {row.provenance[0]}"
-    return f" [{where}]" if brief else f"\n[{where}: {row.text}]"
+    return f" [{where}]" if brief else f"\n[{where}: {_said(row)}]"
+
+
+def _said(row: RecordRow) -> str:
+    """Return what a record says; of a list that it is one, since it is a hit of its own and may be a page."""
+    return f"{row.form} {row.heading!r}, revision {row.revision}" if row.form is not None else row.text
 
 
 async def changes(search: Search, scope: Scope, items: Sequence[Found]) -> Changes:

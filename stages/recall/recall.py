@@ -14,6 +14,7 @@ from stages.recall.bodies import Bodies
 from stages.recall.bundle import Told, assemble
 from stages.recall.fit import Sought
 from stages.recall.hits import Around, to_hits
+from stages.recall.member import member, raised
 from stages.recall.path import read_path, turns_of
 from stages.recall.pool import Hits, pooled
 from stages.recall.rank import Evidence
@@ -88,7 +89,9 @@ class Recall:
         candidates = pooled(found, _first(question.k, timely=bool(sought)), scope.windowless)
         bodies = await Bodies.read(self.search, scope, candidates, timely=bool(sought))
         order = Evidence(question, sought, placed, bodies).rank(candidates)
-        return await to_hits(self.search, scope, order, bodies.rows, question.k)
+        asked = await member(self.search, self.embedder, scope, question)
+        first, rows = (order, bodies.rows) if asked is None else raised(order, bodies.rows, asked)
+        return await to_hits(self.search, scope, first, rows, question.k)
 
     async def _found(
         self, scope: Scope, question: Question, placement: Placement | None

@@ -5,7 +5,8 @@
 turn then joins ``working`` memory. What leaves that goes through the ``routers``: each item is compared (as
 ``evidence``) with the older ones of its key (``targets``: memory as of W events ago, and what the state ``kept``
 since), and the ``rules`` say whether it updates one, supports one, or just adds. ``ids`` names records; ``chain``
-counts the windows that ``commit`` writes.
+counts the windows that ``commit`` writes. ``structured`` writes what a turn lists, and marks what that takes the place
+of.
 
 With a language model what leaves is gathered to a segment (``gathering``), each item is put beside the ``nearest``
 older ones, one request is made of all (``asking``, by a prompt of ``prompts``), and its rulings are followed as far as

@@ -33,6 +33,11 @@ def topic_id(space: Space, position: int, ordinal: int = 0) -> str:
     return record_id(space, position, RecordRole.TOPIC, ordinal)
 
 
+def structured_id(space: Space, position: int, ordinal: int) -> str:
+    """Return the id of a structured record; extract_per_view names by the same what a later one takes the place of."""
+    return record_id(space, position, RecordRole.STRUCTURED, ordinal)
+
+
 def mark(name: str) -> str:
     """Return what the state keeps of a record's id (13 characters, 48 bits)."""
     return name[:_MARK]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from schemas.extracted import Extracted
 from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
-from stages.route.ids import digest, item_id, topic_id, turn_record_id
+from stages.route.ids import digest, item_id, structured_id, topic_id, turn_record_id
 from stages.route.state import Known
+from stages.route.structured import former_structured, resting_on
 from stages.route.targets import Reader
 from stages.route.topics import topic_name
 from stages.shown import window_id
@@ -20,13 +21,18 @@ _MANY = 256
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """The former revision of a turn: its open records, its items with the digests of their texts, its topic."""
+    """The former revision of a turn: its open records, its items with the digests of their texts, its topic.
+
+    ``structured`` are what it listed, in order, ``edited`` what later turns made of that.
+    """
 
     position: int
     turns: tuple[str, ...] = ()
     items: tuple[tuple[str, str], ...] = ()
     windows: tuple[str, ...] = ()
     topic: str = ""
+    structured: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,9 @@ async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
     items = [name for name, text in former.items if kept.get(text) != name]
     born = former.topic if former.topic != topic_name(normalized.z.topic) else ""
     topics = [topic_id(reader.space, former.position)] if born else []
-    gone = [*former.turns, *items, *former.windows, *topics]
-    rows = tuple(
-        _closing(reader, name, _successor(reader, former, name)) for name in dict.fromkeys(gone) if _open(reader, name)
-    )
+    gone = [*former.turns, *items, *former.windows, *topics, *former.structured, *former.edited]
+    after = _successors(reader, former, len(extracted.structured))
+    rows = tuple(_closing(reader, name, after.get(name)) for name in dict.fromkeys(gone) if _open(reader, name))
     return Withdrawal(closed=rows, kept=kept, orphaned=born)
 
 
@@ -63,8 +68,11 @@ def _open(reader: Reader, name: str) -> bool:
     return not reader.state.is_closed(name)
 
 
-def _successor(reader: Reader, former: Former, name: str) -> str | None:
-    return turn_record_id(reader.space, reader.position) if name in former.turns else None
+def _successors(reader: Reader, former: Former, structured: int) -> dict[str, str]:
+    """Return what takes the place of former records: the turn that of its pieces, each list that of the same number."""
+    lists = (structured_id(reader.space, reader.position, ordinal) for ordinal in range(structured))
+    after = dict(zip(former.structured, lists, strict=False))
+    return after | dict.fromkeys(former.turns, turn_record_id(reader.space, reader.position))
 
 
 def _closing(reader: Reader, name: str, successor: str | None) -> ClosedRow:
@@ -86,8 +94,9 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
     known, said = reader.state.turn(position), _said_at(reader, position)
     stored = await _stored(reader, turn_id)
     windows = (*_recent_windows(reader, position), *_named(stored, RecordKind.WINDOW))
+    edited = [record.id for record in stored if _is_edited(record, turn_id)] + resting_on(reader, turn_id)
     if known is not None:
-        return _from_state(reader, known, said, windows)
+        return replace(_from_state(reader, known, said, windows), edited=tuple(edited))
     items = (*((record.id, digest(record.text)) for record in stored if record.kind in ITEM_KINDS), *said)
     born = [record for record in stored if record.kind is RecordKind.TOPIC and record.since == position]
     return Former(
@@ -96,7 +105,19 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
         items=items,
         windows=windows,
         topic=born[0].key.attribute.partition(":")[2] if born and born[0].key is not None else "",
+        structured=_in_order(reader, position, [r.id for r in stored if r.kind is RecordKind.STRUCTURED]),
+        edited=tuple(edited),
     )
+
+
+def _is_edited(record: RecordRow, turn_id: str) -> bool:
+    return record.kind is RecordKind.STRUCTURED and record.provenance[0] != turn_id
+
+
+def _in_order(reader: Reader, position: int, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the structured records that the event at ``position`` wrote, by their ordinals, which only ids know."""
+    own = (structured_id(reader.space, position, ordinal) for ordinal in range(len(names)))
+    return tuple(name for name in own if name in names)
 
 
 def _said_at(reader: Reader, position: int) -> list[tuple[str, str]]:
@@ -117,6 +138,7 @@ def _from_state(reader: Reader, known: Known, said: list[tuple[str, str]], windo
         items=(*said, *known.kept),
         windows=windows,
         topic=known.topic if known.topic_record == topic_id(space, position) else "",
+        structured=tuple(former_structured(reader, known)),
     )
 
 
@@ -131,7 +153,7 @@ def _recent_windows(reader: Reader, position: int) -> list[str]:
 
 
 async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:
-    kinds = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, *ITEM_KINDS)
+    kinds = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, RecordKind.STRUCTURED, *ITEM_KINDS)
     where = reader.where(*kinds, turn_ids=frozenset({turn_id}))
     found, limit = await reader.matching(where, _MANY), _MANY
     while len(found) == limit:

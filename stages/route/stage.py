@@ -123,10 +123,11 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
 def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:
     """Return what an event retired, to be known until memory shows it.
 
-    Pieces of a revised turn (which have a successor) are left out: nothing asks for them again, and a long turn has a
-    thousand.
+    Pieces of a revised turn (whose successor is the turn's record) are left out: nothing asks for them again, and a
+    long turn has a thousand.
     """
-    withdrawn = [row for row in turning.withdrawn if row.successor is None] if turning is not None else []
+    turn = turning.records[0].id if turning is not None else None
+    withdrawn = [row for row in turning.withdrawn if row.successor != turn] if turning is not None else []
     return Retired(
         position=position,
         closed=tuple(mark(row.id) for row in (*changes.closed, *withdrawn)),

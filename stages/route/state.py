@@ -66,6 +66,8 @@ class Known(PlacedModel, Packed):
 
     ``turn_id`` is ``short``, ``speaker`` a digest, ``at`` in Unix seconds. ``kept`` holds the (record id, digest) of
     items that an earlier revision wrote and this one says too, ``windows`` those written with this turn.
+    ``structured`` has for each structured record of the turn who else's words it has, as ``stages.route.structured``
+    names turns.
     """
 
     turn_id: str
@@ -80,6 +82,7 @@ class Known(PlacedModel, Packed):
     revised: bool = False
     kept: tuple[tuple[str, str], ...] = ()
     earlier: Earlier | None = None
+    structured: tuple[tuple[str, ...], ...] = ()
 
     def back(self, ordinal: int) -> int:
         """Return how many events before this one an item of it was said."""

@@ -10,6 +10,9 @@ MENTIONS: Final = 75
 SUPPORT: Final = {ItemKind.FACT: 85, ItemKind.ATTRIBUTE: 80, ItemKind.EVENT: 80}
 """Message to fact and to attribute are the paper's; message to event is ours: that of fact to event."""
 
+LISTED: Final = 85
+"""Ours: a turn and what it lists, as strong as message and fact."""
+
 FACT_EVENT: Final = 80
 SPEAKER_NEXT: Final = 90
 SPEAKER_PREVIOUS: Final = 45

@@ -66,6 +66,15 @@ class Reader:
         """
         return [] if self.as_of < 0 else await self.history.matching(where, limit)
 
+    async def fetched(self, name: str) -> Found | None:
+        """Return a record as memory shows it, ``None`` where it does not show it yet.
+
+        Raises:
+            Unavailable: if the index does not answer.
+        """
+        found = [] if self.as_of < 0 else await self.history.fetch(self.space, self.as_of, [name])
+        return found[0] if found else None
+
     def edge(self, source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
         """Return an edge of this event; ``strength`` in hundredths."""
         return EdgeRow(

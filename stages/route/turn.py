@@ -18,6 +18,7 @@ from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
 from stages.route.state import Earlier, KeptItem, KeptVector, Known, RouteState
 from stages.route.strengths import SUPPORT
+from stages.route.structured import rests, structured_edges, structured_records, supersede
 from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
 from stages.route.working import Message, bits
@@ -72,8 +73,10 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     reborn = reborn_topic(reader, extracted, withdrawal.orphaned)
     turns, vectors = turn_records(extracted)
     views, view_vectors = view_records(extracted)
+    lists, list_vectors = structured_records(extracted)
     edges = await Weaver(reader, extracted).all(own, topic)
     await _corrected(reader, written, withdrawal, changes)
+    await supersede(reader, extracted, withdrawal.closed, changes)
     revises = extracted.localized.normalized.revises
     chain, windows = reader.state.chain.placed(reader.position, weight(extracted.localized.normalized.turn), revises)
     speaker, earlier = person(extracted.localized.normalized.turn.speaker.id), _earlier(written)
@@ -82,6 +85,7 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
         records=(
             *turns,
             *(item_record(extracted, one.ordinal, one.item) for one in written),
+            *lists,
             *(() if fresh is None else (fresh,)),
             *(() if reborn is None else (reborn.record,)),
             *views,
@@ -90,8 +94,14 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
             *vectors,
             *view_vectors,
             *(RecordVector(record_id=one.evidence.id, vector=one.item.vector) for one in written),
+            *list_vectors,
         ),
-        edges=(*edges, *_supported(reader, extracted, withdrawal), *(() if reborn is None else reborn.edges)),
+        edges=(
+            *edges,
+            *_supported(reader, extracted, withdrawal),
+            *(() if reborn is None else reborn.edges),
+            *structured_edges(reader, extracted),
+        ),
         withdrawn=withdrawal.closed,
         message=_message(reader.position, written),
         known=_known(extracted, withdrawal, topic, rows, windows).model_copy(update={"earlier": earlier}),
@@ -172,4 +182,5 @@ def _known(
         topic=topic.name if topic is not None else "",
         topic_record=topic.record if topic is not None else "",
         kept=tuple((name, text) for text, name in withdrawal.kept.items()),
+        structured=rests(extracted),
     )
