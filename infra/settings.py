@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from infra.embedders import check
 from infra.errors import UsageError
+from infra.rerankers import check_reranker
 
 PREFIX: Final = "ANABRANCH_"
 _LATER: Final = "is known, but this version does not work with it yet: unset it"
@@ -52,9 +53,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
     home: Annotated[Path, Field(description="folder of the embedded data")] = Field(default_factory=_default_home)
-    embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER, hash or hash:DIMENSION")] = (
-        "sentence-transformers:all-MiniLM-L6-v2"
-    )
+    embedder: Annotated[
+        str, Field(description="sentence-transformers:NAME_OR_FOLDER, openai:URL#MODEL, hash or hash:DIMENSION")
+    ] = "sentence-transformers:all-MiniLM-L6-v2"
     max_text: Annotated[int, Field(ge=1, le=10_000_000, description="longest text of a turn, in characters")] = (
         1_000_000
     )
@@ -76,7 +77,9 @@ class Settings(BaseSettings):
         Field(min_length=1, description="address of a worker's pages, which have no keys; unset: this machine only"),
     ] = "127.0.0.1"
     language_model: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
-    reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+    reranker: Annotated[
+        str | None, Field(description="openai:URL#MODEL or sentence-transformers:NAME_OR_FOLDER; unset: none")
+    ] = None
     keys: Annotated[Path | None, Field(description="the gateway's API keys; unset: keys.sqlite in the home")] = None
     gateway_body: Annotated[
         int, Field(ge=1024, le=64 * 1024 * 1024, description="largest body of a request, in bytes")
@@ -88,6 +91,11 @@ class Settings(BaseSettings):
     gateway_pending: Annotated[
         int, Field(ge=1, le=100_000_000, description="most events of a space that may wait for their outcome")
     ] = 10_000
+    embedder_key: Annotated[SecretStr | None, Field(description="API key of an embedder that is served")] = None
+    reranker_key: Annotated[SecretStr | None, Field(description="API key of a reranker that is served")] = None
+    reranker_wait: Annotated[
+        float, Field(gt=0, le=60, description="seconds that a recall waits for its reranker, then goes without it")
+    ] = 2.0
 
     @property
     def key_file(self) -> Path:
@@ -106,13 +114,17 @@ class Settings(BaseSettings):
     @field_validator("embedder")
     @classmethod
     def _known(cls, embedder: str) -> str:
-        if embedder.startswith("openai:"):
-            msg = f"{embedder!r} {_LATER}, or use sentence-transformers:NAME_OR_FOLDER"
-            raise ValueError(msg)
         check(embedder)
         return embedder
 
-    @field_validator("language_model", "reranker")
+    @field_validator("reranker")
+    @classmethod
+    def _known_reranker(cls, reranker: str | None) -> str | None:
+        if reranker is not None:
+            check_reranker(reranker)
+        return reranker
+
+    @field_validator("language_model")
     @classmethod
     def _later(cls, value: str | None) -> str | None:
         if value is not None:

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from infra.cli import (
     bench,
     bench_gateway,
+    bench_models,
     doctor,
     forest,
     ingest,
@@ -20,6 +21,7 @@ from infra.cli import (
     keys,
     letters,
     memory,
+    models_serve,
     operate,
     recall,
     reindex,
@@ -91,6 +93,7 @@ def _begin(
 _GROUPS = (
     *(ingest, recall, memory, forest, letters, space, topology),
     *(topics, kafka, worker, operate, reindex, serve, keys, schemas, bench, bench_gateway, doctor),
+    *(models_serve, bench_models),
 )
 for _group in _GROUPS:
     _group.register(app)

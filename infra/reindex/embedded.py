@@ -64,7 +64,9 @@ class EmbeddedReindex:
         if entry.folder in self._built and made is not None:
             made.close()
         if entry.folder not in self._built:
-            embedder = made or make_embedder(entry.embedder, threads=self.settings.threads)
+            embedder = made or make_embedder(
+                entry.embedder, threads=self.settings.threads, key=self.settings.embedder_key
+            )
             self.stack.callback(embedder.close)
             with journal.writers.turn():
                 journal.by_position().prepare()
@@ -107,11 +109,11 @@ class EmbeddedReindex:
 
     def _plane(self, number: int, setting: str | None, journal: Journal) -> EmbeddedPlane:
         chosen = journal.noted("embedder") or setting or noted_embedder(journal)
-        embedder = make_embedder(chosen, threads=self.settings.threads)
+        embedder = make_embedder(chosen, threads=self.settings.threads, key=self.settings.embedder_key)
         self.stack.callback(embedder.close)
         plane = generation(self.settings, generation_folder(self.home, number), journal, embedder, number)
         journal.note("embedder", chosen)
-        self.stack.push_async_callback(plane.index.close)
+        self.stack.push_async_callback(plane.close_own)
         return plane
 
     async def status(self) -> list[Standing]:
