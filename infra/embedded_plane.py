@@ -13,6 +13,7 @@ from infra.language_models import language_model_of_home
 from infra.qdrant import EdgeIndex, IndexMismatchError, lacking, reached
 from infra.reindex.pointer import Entry, generation_folder, load
 from infra.reindex.rows import JournalRows
+from infra.rerankers import BoundedReranker, make_reranker
 from infra.settings import Settings
 from infra.stages import topology_of
 from stages.localize_state import LocalizeState
@@ -63,13 +64,19 @@ class EmbeddedPlane:
 
     def read(self, reader: Reader) -> None:
         """Let questions from now on read another index; one that is under way keeps to what it began with."""
-        self.recall = Recall(reader.index, reader.embedder, self.localizer)
+        self.recall = Recall(reader.index, reader.embedder, self.localizer, self.recall.reranker)
         self.follower = reader.following
 
     def read_own(self) -> None:
         """Let questions read what commit writes."""
-        self.recall = Recall(self.index, self.decider, self.localizer)
+        self.recall = Recall(self.index, self.decider, self.localizer, self.recall.reranker)
         self.follower = None
+
+    async def close_own(self) -> None:
+        """Let go of what ``generation`` opened."""
+        if isinstance(self.recall.reranker, BoundedReranker):
+            self.recall.reranker.close()
+        await self.index.close()
 
     async def close(self) -> None:
         """Let go of the indexes and of the models that were made here."""
@@ -99,7 +106,7 @@ def build(
     language = language_model_of_home(settings, home, models, stack)
     plane = generation(settings, folder, journal, decider, pointer.generation, language)
     plane.models = models
-    stack.push_async_callback(plane.index.close)
+    stack.push_async_callback(plane.close_own)
     plane.closing = stack
     if pointer.vectors is not None:
         other = open_index(home / pointer.vectors.folder, asked, pointer.generation)
@@ -120,7 +127,7 @@ def generation(  # noqa: PLR0917 - what a generation is made of
     number: int,
     language: LanguageModel | None = None,
 ) -> EmbeddedPlane:
-    """Open the index that a generation's commit writes, with its stages; whoever calls closes the index.
+    """Open the index that a generation's commit writes, with its stages; whoever calls closes it.
 
     Raises:
         HomeUnusable: if the folder belongs to another model, or its index lacks what memory holds.
@@ -137,7 +144,7 @@ def generation(  # noqa: PLR0917 - what a generation is made of
         embedder=embedder,
         store=runtime.store,
     )
-    recall = Recall(index, embedder, localizer)
+    recall = Recall(index, embedder, localizer, make_reranker(settings))
     return EmbeddedPlane(runtime, embedder, index, localizer, recall, AsyncExitStack())
 
 
@@ -170,7 +177,7 @@ def noted_embedder(journal: Journal) -> str:
 
 
 def _made(choice: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
-    made = make_embedder(choice, threads=settings.threads)
+    made = make_embedder(choice, threads=settings.threads, key=settings.embedder_key)
     stack.callback(made.close)
     return made
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from infra.endpoints import endpoint_of
+from infra.address import Address
 from infra.errors import HomeUnusable, MissingError, UsageError
 from infra.settings import Settings
 from streams.metrics import ModelCounts
@@ -33,11 +33,11 @@ def chat_endpoint(settings: Settings) -> ChatEndpoint:
         msg = "no language model is named: set ANABRANCH_LANGUAGE_MODEL to openai:URL#MODEL"
         raise UsageError(msg)
     if find_spec("httpx") is None:
-        msg = "a language model needs httpx: run `pip install 'anabranch[models]'`"
+        msg = "a language model needs httpx: run `pip install 'anabranch[endpoints]'`"
         raise MissingError(msg)
     from infra.models.chat import ChatEndpoint  # noqa: PLC0415 - who names no model loads no client
 
-    named = endpoint_of(settings.language_model)
+    named = Address.of_setting(settings.language_model)
     key, salt = settings.model_key, settings.model_salt
     return ChatEndpoint(
         named.url,

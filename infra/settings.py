@@ -11,12 +11,12 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from infra.address import Address
 from infra.embedders import check
-from infra.endpoints import endpoint_of
 from infra.errors import UsageError
+from infra.rerankers import check_reranker
 
 PREFIX: Final = "ANABRANCH_"
-_LATER: Final = "is known, but this version does not work with it yet: unset it"
 
 # TID251: this module alone reads the environment, so that all else can be built and tested without it
 _ENVIRONMENT: Mapping[str, str] = os.environ  # noqa: TID251
@@ -53,9 +53,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
     home: Annotated[Path, Field(description="folder of the embedded data")] = Field(default_factory=_default_home)
-    embedder: Annotated[str, Field(description="sentence-transformers:NAME_OR_FOLDER, hash or hash:DIMENSION")] = (
-        "sentence-transformers:all-MiniLM-L6-v2"
-    )
+    embedder: Annotated[
+        str, Field(description="sentence-transformers:NAME_OR_FOLDER, openai:URL#MODEL, hash or hash:DIMENSION")
+    ] = "sentence-transformers:all-MiniLM-L6-v2"
     max_text: Annotated[int, Field(ge=1, le=10_000_000, description="longest text of a turn, in characters")] = (
         1_000_000
     )
@@ -88,7 +88,9 @@ class Settings(BaseSettings):
     model_salt: Annotated[
         SecretStr | None, Field(description="a secret that keeps tenants apart in the model's prefix cache (vLLM)")
     ] = None
-    reranker: Annotated[str | None, Field(description="openai:URL#MODEL")] = None
+    reranker: Annotated[
+        str | None, Field(description="openai:URL#MODEL or sentence-transformers:NAME_OR_FOLDER; unset: none")
+    ] = None
     keys: Annotated[Path | None, Field(description="the gateway's API keys; unset: keys.sqlite in the home")] = None
     gateway_body: Annotated[
         int, Field(ge=1024, le=64 * 1024 * 1024, description="largest body of a request, in bytes")
@@ -107,6 +109,11 @@ class Settings(BaseSettings):
     view_requests: Annotated[
         Literal["one", "each"], Field(description="requests to the language model a chunk: one, or one for each view")
     ] = "one"
+    embedder_key: Annotated[SecretStr | None, Field(description="API key of an embedder that is served")] = None
+    reranker_key: Annotated[SecretStr | None, Field(description="API key of a reranker that is served")] = None
+    reranker_wait: Annotated[
+        float, Field(gt=0, le=60, description="seconds that a recall waits for its reranker, then goes without it")
+    ] = 2.0
 
     @property
     def key_file(self) -> Path:
@@ -125,9 +132,6 @@ class Settings(BaseSettings):
     @field_validator("embedder")
     @classmethod
     def _known(cls, embedder: str) -> str:
-        if embedder.startswith("openai:"):
-            msg = f"{embedder!r} {_LATER}, or use sentence-transformers:NAME_OR_FOLDER"
-            raise ValueError(msg)
         check(embedder)
         return embedder
 
@@ -135,10 +139,10 @@ class Settings(BaseSettings):
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
         if value is not None:
-            endpoint_of(value)
+            Address.of_setting(value)
         return value
 
-    @field_validator("model_key")
+    @field_validator("model_key", "embedder_key", "reranker_key")
     @classmethod
     def _header(cls, value: SecretStr | None) -> SecretStr | None:
         secret = "" if value is None else value.get_secret_value()
@@ -149,10 +153,10 @@ class Settings(BaseSettings):
 
     @field_validator("reranker")
     @classmethod
-    def _later(cls, value: str | None) -> str | None:
-        if value is not None:
-            raise ValueError(_LATER)
-        return value
+    def _known_reranker(cls, reranker: str | None) -> str | None:
+        if reranker is not None:
+            check_reranker(reranker)
+        return reranker
 
 
 def load_settings() -> Settings:

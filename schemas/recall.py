@@ -45,13 +45,18 @@ class Hit(Model):
 
 
 class Recalled(Model):
-    """The hits for a question. ``behind`` counts events of the space that were not yet in memory."""
+    """The hits for a question. ``behind`` counts events of the space that were not yet in memory.
+
+    ``degraded`` names what is configured but did not answer, so that the hits are ranked without it (``reranker``).
+    Where it names nothing it is not printed.
+    """
 
     id: str | None
     hits: tuple[Hit, ...]
     stale: bool
     behind: int
     took_ms: float
+    degraded: Annotated[tuple[str, ...], Field(exclude_if=lambda names: not names)] = ()
 
 
 class Part(StrEnum):

@@ -74,7 +74,7 @@ async def _systems(  # noqa: PLR0917 - what both benchmarks have in common
     deep: bool = False,
 ) -> tuple[Answered, dict[str, Ranking]]:
     """Return what the memory answered, and the ranking of each baseline."""
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     async with filled(settings, read(path, kind), console, embedder) as (memory, sums):
         provenance(console, path, embedder.model, sums)
         console.print(str(await latency(memory, list(samples), embedder)))

@@ -41,6 +41,6 @@ async def filled(
 
 async def warmed(settings: Settings) -> Made:
     """Return a fresh embedder whose model is loaded and has run; its cache holds nothing that will be asked."""
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     await embedder.embed([f"warming up, text number {number}" for number in range(64)])
     return embedder

@@ -31,7 +31,7 @@ async def run_irc(settings: Settings, path: Path, console: Console, raw: Path | 
     """Ingest annotated channels and print how their placements compare with the annotated reply links."""
     with unpacked(path) as folder:
         gold = {_name(file, _LINKS): read_annotation(file.read_text()) for file in files(folder, _LINKS)}
-        embedder = make_embedder(settings.embedder, threads=settings.threads)
+        embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
         async with filled(settings, read(folder, Format.IRC), console, embedder) as (memory, sums):
             provenance(console, path, embedder.model, sums)
             predicted = {name: _placed(memory, Space(f"irc/{name}")) for name in gold}

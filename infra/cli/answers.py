@@ -36,10 +36,11 @@ def _said(hit: Hit) -> Text:
 
 
 def _note(recalled: Recalled) -> str:
-    """Return how long it took and how fresh it is."""
+    """Return how long it took, how fresh it is, and what it lacks."""
     late = f"{recalled.behind} events are" if recalled.behind else "what --after names is"
     stale = f"; stale: {late} not in memory yet" if recalled.stale else ""
-    return f"{len(recalled.hits)} found in {recalled.took_ms:.0f} ms{stale}\n"
+    without = f"; without the {' and the '.join(recalled.degraded)}: no answer" if recalled.degraded else ""
+    return f"{len(recalled.hits)} found in {recalled.took_ms:.0f} ms{stale}{without}\n"
 
 
 def show_bundle(bundle: Bundle) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 from infra.embedders import make_embedder
 from infra.home import LOG, OTHER_MODEL, owner, read_only
 from infra.reindex.pointer import current_folder, load
+from infra.rerankers import make_reranker
 from infra.settings import Settings, config_file, unknown_variables
 from streams.tables import OTHER_VERSION, VERSION
 
@@ -24,6 +25,10 @@ _PYTHON: Final = (3, 11)
 _SQLITE: Final = (3, 35, 0)
 """The first with RETURNING and with the plans that the journal's queries were measured on."""
 _FREE: Final = 1 << 30
+_UNSTEADY: Final = (
+    "a served model's vectors may differ in their last bits from one call to another: a replay embeds texts anew, so "
+    "its memory may differ from the first; a model in process, or one of `anabranch models serve`, gives the same bits"
+)
 _SYNC_MS: Final = 100
 """A disk slower than this to sync makes ingest wait for it rather than for the encoder."""
 
@@ -57,7 +62,7 @@ def local(settings: Settings) -> Iterator[Check]:
 async def encoder(settings: Settings) -> Check:
     """Load the encoder, embed a word, and compare with what the home was built with."""
     try:
-        chosen = make_embedder(settings.embedder, threads=settings.threads)
+        chosen = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
         vector = await chosen.embed_query("ping")
     except Exception as error:  # noqa: BLE001 - whatever keeps it from working is what is asked for
         return Check("encoder", Verdict.WRONG, f"{settings.embedder}: {error}", "set ANABRANCH_EMBEDDER, or see above")
@@ -67,7 +72,24 @@ async def encoder(settings: Settings) -> Check:
         return Check("encoder", Verdict.WRONG, f"{found}, where it says {chosen.dimension}", "use another model")
     if pinned is not None and pinned != chosen.model:
         return Check("encoder", Verdict.WRONG, f"{found}, but the home was built with {pinned}", OTHER_MODEL)
-    return Check("encoder", Verdict.FINE, found)
+    return Check("encoder", Verdict.FINE, found, _UNSTEADY if settings.embedder.startswith("openai:") else None)
+
+
+async def reranker(settings: Settings) -> Check:
+    """Load the reranker, or ask the server that has it, and let it judge a pair."""
+    made = None
+    try:
+        made = make_reranker(settings)
+        if made is None:
+            return Check("reranker", Verdict.FINE, "none")
+        await made.inner.score("ping", ["pong"])
+    except Exception as error:  # noqa: BLE001 - as for the encoder
+        advice = "recall goes on without it; set ANABRANCH_RERANKER, or see above"
+        return Check("reranker", Verdict.ODD, f"{settings.reranker}: {error}", advice)
+    finally:
+        if made is not None:
+            made.close()
+    return Check("reranker", Verdict.FINE, made.model)
 
 
 def _versions() -> Check:

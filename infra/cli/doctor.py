@@ -11,7 +11,7 @@ from rich.text import Text
 
 from infra.cli import output
 from infra.cli.arguments import JsonOption
-from infra.cli.checks import Check, Verdict, encoder, local
+from infra.cli.checks import Check, Verdict, encoder, local, reranker
 from infra.cli.index_check import index
 from infra.cli.kafka_checks import kafka, letters, server
 from infra.cli.model_check import language
@@ -51,10 +51,11 @@ def _cluster(settings: Settings) -> Iterator[Check]:
 
 def _looks(settings: Settings, checks: Sequence[Check]) -> list[Callable[[Settings], Coroutine[Any, Any, Check]]]:
     """Return what is looked at beside: on Kafka the server's index in place of the home's, and letters."""
+    judges = [] if settings.reranker is None else [reranker]
     if settings.kafka is None:
-        return [index, encoder, language]
+        return [index, encoder, language, *judges]
     has_topics = any(check.name == "topics" and check.verdict is Verdict.FINE for check in checks)
-    return [*([letters] if has_topics else []), server, encoder, language]
+    return [*([letters] if has_topics else []), server, encoder, language, *judges]
 
 
 def _show(check: Check, *, as_json: bool) -> None:

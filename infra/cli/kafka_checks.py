@@ -85,7 +85,7 @@ async def server(settings: Settings) -> Check:
 
     close: Callable[[], None] = lambda: None  # noqa: E731 - nothing to close yet
     try:
-        embedder = make_embedder(settings.embedder, threads=settings.threads)
+        embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
         close = embedder.close
         found = await readable(settings)
         index = await open_index(settings, embedder, create=False, role=found.role)

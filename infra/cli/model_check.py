@@ -98,10 +98,10 @@ async def language(settings: Settings) -> Check:
 
 def _another(settings: Settings) -> tuple[str, str] | None:
     """Return what there is to say where a home's memory was last written with another model than the one named."""
-    from infra.endpoints import endpoint_of  # noqa: PLC0415
+    from infra.address import Address  # noqa: PLC0415
 
     noted = pinned(current_folder(settings.home), _NOTED) if settings.kafka is None else None
-    named = None if settings.language_model is None else endpoint_of(settings.language_model).model
+    named = None if settings.language_model is None else Address.of_setting(settings.language_model).model
     if noted is None or noted == named:
         return None
     advice = "new turns are read by what is set now; `anabranch reindex --derive` reads the old ones anew as well"

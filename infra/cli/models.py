@@ -1,4 +1,4 @@
-"""``models``: the endpoints of models that the settings name, and what they answered."""
+"""``models``: serving models, the endpoints of models that the settings name, and what they answered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from infra.cli import output
+from infra.cli import models_serve, output
 from infra.cli.arguments import JsonOption, SpaceOption
 from infra.cli.model_check import Tried, tried
 from infra.cli.session import session_of
@@ -22,7 +22,8 @@ COLUMNS = ("kind", "model", "seconds", "tokens_in", "tokens_out", "follows_schem
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(help="Endpoints of models, and what they answered.", no_args_is_help=True)
+    group = typer.Typer(help="Models: served, asked, and what they answered.", no_args_is_help=True)
+    group.command("serve", epilog=models_serve.EXAMPLE)(models_serve.serve)
     group.command("check", epilog="Example: anabranch models check")(check)
     group.command("answers", epilog="Example: anabranch models answers --space acme/mia --json")(answers)
     app.add_typer(group, name="models")

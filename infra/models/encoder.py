@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 from time import perf_counter  # noqa: TID251 - see free_batches
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,27 @@ class Prepared:
     bucket: int
 
 
+class Encoding(Protocol):
+    """What a pool's threads share: a model in process, or requests to one elsewhere."""
+
+    @property
+    def calls(self) -> int:
+        """How many threads may use it at once."""
+        ...
+
+    def prepare(self, texts: Sequence[str]) -> list[Prepared]:
+        """Make texts ready, each by itself."""
+        ...
+
+    def encode(self, rows: Sequence[Prepared]) -> list[bytes]:
+        """Return the vectors of the texts of one call."""
+        ...
+
+    def query(self, text: str) -> bytes:
+        """Return the vector of one text at the least latency."""
+        ...
+
+
 def rows_of(bucket: int) -> int:
     """Return how many rows a call of texts of this padded length has."""
     return next((rows for length, rows in _ROWS if bucket <= length), _LONG_ROWS)
@@ -66,15 +87,12 @@ class Encoder:
     def __init__(self, where: Location, device: str | None, threads: int | None) -> None:
         import torch  # noqa: PLC0415 - seconds to import; only who encodes pays them
         import transformers  # noqa: PLC0415
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would blur our own bar
         self._threads = threads or _cores()
         chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
-            self._model: SentenceTransformer = SentenceTransformer(
-                str(where.folder), device=chosen, local_files_only=True
-            )
+            self._model = self._read(where, chosen)
         except OSError as error:
             raise ModelMissing(
                 where.name, f"{where.folder} is not complete: {error}", "fetch the model again"
@@ -87,6 +105,12 @@ class Encoder:
         self._prompt = _prompt(self._model, _DOCUMENT_PROMPTS)
         self._query_prompt = _prompt(self._model, ("query",))
         self.dimension: int = len(self.query(""))
+
+    @staticmethod
+    def _read(where: Location, device: str) -> Any:  # noqa: ANN401 - torch's modules have the members of any other's
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - as above
+
+        return SentenceTransformer(str(where.folder), device=device, local_files_only=True)
 
     def prepare(self, texts: Sequence[str]) -> list[Prepared]:
         """Tokenize texts (cut at the model's greatest length); each result depends on its own text alone."""
@@ -156,12 +180,18 @@ class Encoder:
         moved = {k: v.to(device) if self._torch.is_tensor(v) else v for k, v in features.items()}
         try:
             with self._torch.inference_mode():
-                out = self._model(moved, task=task)["sentence_embedding"]
+                out = self._forward(moved, task)
         except (MemoryError, self._torch.OutOfMemoryError) as error:
             msg = f"the encoder is out of memory: {error}"
             raise Unavailable(msg) from error
-        dense: NDArray[np.float64] = out.detach().to("cpu", self._torch.float64).numpy()
-        return [quantize(row) for row in dense[:, : self._model.truncate_dim]]
+        return [self._spelled(row) for row in out.detach().to("cpu", self._torch.float64).numpy()]
+
+    def _forward(self, features: Features, task: str) -> torch.Tensor:
+        out: torch.Tensor = self._model(features, task=task)["sentence_embedding"]
+        return out
+
+    def _spelled(self, row: NDArray[np.float64]) -> bytes:
+        return quantize(row[: self._model.truncate_dim])
 
 
 @cache

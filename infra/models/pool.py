@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from infra.models.encoder import Encoder
+from infra.models.encoder import Encoding
 from infra.models.queueing import Buckets, Call, Job
 from infra.models.vector_cache import VectorCache
 from stages.contract import Unavailable
@@ -28,19 +28,20 @@ A call of the encoder asks for the interpreter some hundred times, so beside one
 with Python's choice. With this one the whole chain is 6 to 9 % faster than with 0.0002, and the busy thread no slower.
 """
 
-Step = Callable[[Encoder], None]
+Step = Callable[[Encoding], None]
+E = TypeVar("E", bound=Encoding)
 
 
-class EncoderPool:
+class EncoderPool(Generic[E]):
     """Takes texts from any thread and gives futures.
 
-    A thread of its own loads the encoder at the first text; then ``Encoder.calls`` threads share it. So the interpreter
-    is free while they compute, and no core waits for another inside a call.
+    A thread of its own loads the encoder at the first text; then as many threads as it takes ``calls`` share it. So the
+    interpreter is free while they compute, and no core waits for another inside a call.
     """
 
-    def __init__(self, load: Callable[[], Encoder], cache_bytes: int) -> None:
+    def __init__(self, load: Callable[[], E], cache_bytes: int) -> None:
         self._load = load
-        self._encoder: Encoder | None = None
+        self._encoder: E | None = None
         self._cache, self._query_cache = VectorCache(cache_bytes), VectorCache(_QUERY_CACHE)
         self._changed = threading.Condition()
         self._arrived: deque[Job] = deque()
@@ -94,9 +95,11 @@ class EncoderPool:
         atexit.unregister(self.close)
         self._fail_all(Unavailable("the encoder was closed"))
 
-    def timed(self, texts: Sequence[str]) -> float:
-        """Return the seconds that the model takes for texts in free batches. Nothing else may be asked then."""
-        return self._loaded().free_batches(texts)
+    def loaded(self) -> E:
+        """Return the encoder, loaded if it is not yet; for who is alone with it."""
+        if self._encoder is None:
+            self._encoder = self._load()
+        return self._encoder
 
     def _start(self) -> None:
         if self._closed:
@@ -122,7 +125,7 @@ class EncoderPool:
         """Load the encoder, at the next text again if that fails; then let others work beside this thread."""
         while self._awaited():
             try:
-                encoder = self._loaded()
+                encoder = self.loaded()
             except Exception as error:  # noqa: BLE001 - whatever it is, the callers have to hear of it
                 self._fail_all(error)
                 continue
@@ -137,12 +140,7 @@ class EncoderPool:
             self._changed.wait_for(lambda: self._closed or self._queries or self._arrived)
             return not self._closed
 
-    def _loaded(self) -> Encoder:
-        if self._encoder is None:
-            self._encoder = self._load()
-        return self._encoder
-
-    def _work(self, encoder: Encoder) -> None:
+    def _work(self, encoder: Encoding) -> None:
         while (step := self._next()) is not None:
             step(encoder)
 
@@ -174,7 +172,7 @@ class EncoderPool:
             return partial(self._attempt, self._buckets.take_any(), self._encode)
         return None
 
-    def _answer(self, asked: tuple[str, Future[bytes]], encoder: Encoder) -> None:
+    def _answer(self, asked: tuple[str, Future[bytes]], encoder: Encoding) -> None:
         text, future = asked
         try:
             vector = encoder.query(text)
@@ -185,7 +183,7 @@ class EncoderPool:
             self._query_cache.put(text, vector)
         future.set_result(vector)
 
-    def _receive(self, jobs: list[Job], encoder: Encoder) -> None:
+    def _receive(self, jobs: list[Job], encoder: Encoding) -> None:
         try:
             self._attempt(jobs, self._tokenize, encoder)
         finally:
@@ -193,7 +191,7 @@ class EncoderPool:
                 self._tokenizing = False
                 self._changed.notify_all()
 
-    def _attempt(self, jobs: list[Job], work: Callable[[list[Job], Encoder], None], encoder: Encoder) -> None:
+    def _attempt(self, jobs: list[Job], work: Callable[[list[Job], Encoding], None], encoder: Encoding) -> None:
         """Work on jobs together; if that fails, each alone, so that one odd text does not fail its company."""
         try:
             work(jobs, encoder)
@@ -205,14 +203,14 @@ class EncoderPool:
             for job in jobs if len(jobs) > 1 else []:
                 self._attempt([job], work, encoder)
 
-    def _tokenize(self, jobs: list[Job], encoder: Encoder) -> None:
+    def _tokenize(self, jobs: list[Job], encoder: Encoding) -> None:
         prepared = encoder.prepare([job.text for job in jobs])
         with self._changed:
             for job, row in zip(jobs, prepared, strict=True):
                 job.prepared = row
                 self._buckets.add(row.bucket, job)
 
-    def _encode(self, jobs: list[Job], encoder: Encoder) -> None:
+    def _encode(self, jobs: list[Job], encoder: Encoding) -> None:
         vectors = encoder.encode([job.prepared for job in jobs if job.prepared is not None])
         with self._changed:
             self.encoded += len(jobs)

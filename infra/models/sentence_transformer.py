@@ -65,7 +65,7 @@ class SentenceTransformerEmbedder:
 
     def free_batches(self, texts: Sequence[str]) -> float:
         """Return the seconds that the model takes for these texts by its own batching (a yardstick: not bit-stable)."""
-        return self._pool.timed(texts)
+        return self._pool.loaded().free_batches(texts)
 
     def close(self) -> None:
         """Stop after the running calls; who still waits gets ``Unavailable``."""

@@ -66,7 +66,9 @@ class EmbeddedReindex:
         if entry.folder in self._built and made is not None:
             made.close()
         if entry.folder not in self._built:
-            embedder = made or make_embedder(entry.embedder, threads=self.settings.threads)
+            embedder = made or make_embedder(
+                entry.embedder, threads=self.settings.threads, key=self.settings.embedder_key
+            )
             self.stack.callback(embedder.close)
             with journal.writers.turn():
                 journal.by_position().prepare()
@@ -109,14 +111,14 @@ class EmbeddedReindex:
 
     def _plane(self, number: int, setting: str | None, journal: Journal) -> EmbeddedPlane:
         chosen = journal.noted("embedder") or setting or noted_embedder(journal)
-        embedder = make_embedder(chosen, threads=self.settings.threads)
+        embedder = make_embedder(chosen, threads=self.settings.threads, key=self.settings.embedder_key)
         self.stack.callback(embedder.close)
         counts = self._models()
         language = language_model_of_home(self.settings, self.home, counts, self.stack)
         plane = generation(self.settings, generation_folder(self.home, number), journal, embedder, number, language)
         plane.models = counts
         journal.note("embedder", chosen)
-        self.stack.push_async_callback(plane.index.close)
+        self.stack.push_async_callback(plane.close_own)
         return plane
 
     def _models(self) -> ModelCounts:

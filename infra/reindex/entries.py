@@ -18,7 +18,7 @@ def another_index(settings: Settings, journal: Journal, pointer: Pointer) -> tup
     Raises:
         UsageError: if the home has one already.
     """
-    made = make_embedder(settings.embedder, threads=settings.threads)
+    made = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     number = pointer.generation
     digest = blake2b(f"{number} {made.model} {made.dimension}".encode(), digest_size=4).hexdigest()
     entry = Entry(
@@ -40,7 +40,7 @@ def another_index(settings: Settings, journal: Journal, pointer: Pointer) -> tup
 
 def new_generation(settings: Settings, journal: Journal, pointer: Pointer) -> Entry:
     """Return the generation after those that were made, which is to finish what the log holds now."""
-    made = make_embedder(settings.embedder, threads=settings.threads)
+    made = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     number = 1 + max([FIRST_GENERATION, *(one.generation for one in pointer.made)])
     entry = Entry(
         kind="derive",

@@ -39,7 +39,7 @@ class KafkaReindex:
 
     async def vectors(self, report: Report, *, follow: bool = False) -> None:
         """Bring another index of the same memory to where memory is, and with ``follow`` keep it there."""
-        made = make_embedder(self.settings.embedder, threads=self.settings.threads)
+        made = make_embedder(self.settings.embedder, threads=self.settings.threads, key=self.settings.embedder_key)
         try:
             role = await self._role(made)
             index = await open_index(self.settings, made, create=role == NEXT, role=role)
@@ -211,7 +211,7 @@ class KafkaReindex:
         ends = await reached.log_ends()
         async with roles_of(self.settings) as roles:
             await self._sweep(roles)
-        made = make_embedder(own.embedder, threads=own.threads)
+        made = make_embedder(own.embedder, threads=own.threads, key=own.embedder_key)
         try:
             index = await open_index(own, made, create=True, role=NEXT, notes={ENDS: ends})
             await index.close()

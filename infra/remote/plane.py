@@ -12,6 +12,7 @@ from infra.loop_thread import LoopThread
 from infra.outcomes import event_id_of
 from infra.qdrant.server import ServerIndex
 from infra.remote.states import FollowedStates
+from infra.rerankers import make_reranker
 from infra.settings import Settings
 from schemas.memory import RecordKind
 from schemas.space import Space
@@ -87,10 +88,13 @@ class Plane:
             self._follows = True
             own = self.settings.model_copy(update={"embedder": setting_of(found.deciding)})
             decider, decided = await self._opened(own, None)
-        return Recall(index, embedder, self._localizer(decided, decider))
+        reranker = make_reranker(self.settings)
+        if reranker is not None:
+            self._closing.callback(reranker.close)
+        return Recall(index, embedder, self._localizer(decided, decider), reranker)
 
     async def _opened(self, settings: Settings, role: str | None) -> tuple[Made, ServerIndex]:
-        embedder = make_embedder(settings.embedder, threads=settings.threads)
+        embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
         self._closing.callback(embedder.close)
         index = await open_index(settings, embedder, create=False, role=role)
         self._closing.push_async_callback(index.close)

@@ -27,7 +27,7 @@ async def real_plane(settings: Settings) -> AsyncIterator[Plane]:
     """
     server_named(settings)  # told before a model is loaded
     async with AsyncExitStack() as stack:
-        embedder = make_embedder(settings.embedder, threads=settings.threads)
+        embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
         stack.callback(embedder.close)
         index = await open_index(settings, embedder, create=True)
         stack.push_async_callback(index.close)

@@ -9,7 +9,7 @@ from datetime import datetime
 from schemas.localized import Placement
 from schemas.recall import Bundle, ContextInput, Hit, Question, Recalled
 from schemas.space import Space
-from stages.ports import Embedder, Localizer, Search
+from stages.ports import Embedder, Localizer, Reranker, Search
 from stages.recall.bodies import Bodies
 from stages.recall.bundle import Told, assemble
 from stages.recall.fit import Sought
@@ -18,6 +18,7 @@ from stages.recall.member import member, raised
 from stages.recall.path import read_path, turns_of
 from stages.recall.pool import Hits, pooled
 from stages.recall.rank import Evidence
+from stages.recall.rerank import RERANKED, reranked
 from stages.recall.retrieve import Retriever, Scope, asked_at, seen
 from stages.text.times import resolve_times
 
@@ -46,12 +47,24 @@ CURRENT = Standing()
 
 
 @dataclass(frozen=True, slots=True)
+class _Answer:
+    """Hits, and what did not answer and was left out."""
+
+    hits: tuple[Hit, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
-    """The read side of one index. ``localizer`` adds branch affinity to recall; ``context`` needs it."""
+    """The read side of one index. ``localizer`` adds branch affinity to recall; ``context`` needs it.
+
+    ``reranker`` judges the best candidates once more; where it does not answer, recall goes on without.
+    """
 
     search: Search
     embedder: Embedder
     localizer: Localizer | None = None
+    reranker: Reranker | None = None
 
     async def recall(self, space: Space, question: Question, standing: Standing = CURRENT) -> Recalled:
         """Return the hits for ``question``, best first; they hold ``question.k`` distinct turns if there are so many.
@@ -62,8 +75,15 @@ class Recall:
             Unavailable: if the index or a model does not answer.
         """
         scope = await seen(self.search, space, question)
-        hits = await self._hits(scope, question) if scope.as_of >= 0 else ()
-        return Recalled(id=question.id, hits=hits, stale=standing.stale, behind=standing.behind, took_ms=0.0)
+        answer = await self._hits(scope, question) if scope.as_of >= 0 else _Answer()
+        return Recalled(
+            id=question.id,
+            hits=answer.hits,
+            stale=standing.stale,
+            behind=standing.behind,
+            took_ms=0.0,
+            degraded=answer.degraded,
+        )
 
     async def context(self, space: Space, asked: ContextInput, budget: int) -> Bundle:
         """Return the bundle E_t (ArborMem, stage 2) for a turn not yet published, of at most ``budget`` tokens.
@@ -80,18 +100,23 @@ class Recall:
         at = await asked_at(self.search, scope, question)
         placement = await self.localizer.locate(space, asked.text, asked.speaker, at)
         question = question.model_copy(update={"asked_at": at})
-        path, hits = await gather(read_path(self.search, scope, placement), self._hits(scope, question, placement))
+        path, found = await gather(read_path(self.search, scope, placement), self._hits(scope, question, placement))
         around = await Around.read(self.search, scope, turns_of(path))
-        return assemble(asked.id, placement, Told(path, around), hits, budget)
+        return assemble(asked.id, placement, Told(path, around), found.hits, budget)
 
-    async def _hits(self, scope: Scope, question: Question, placement: Placement | None = None) -> tuple[Hit, ...]:
+    async def _hits(self, scope: Scope, question: Question, placement: Placement | None = None) -> _Answer:
         found, placed, sought = await self._found(scope, question, placement)
-        candidates = pooled(found, _first(question.k, timely=bool(sought)), scope.windowless)
+        candidates = pooled(found, self._first(question.k, timely=bool(sought)), scope.windowless)
         bodies = await Bodies.read(self.search, scope, candidates, timely=bool(sought))
-        order = Evidence(question, sought, placed, bodies).rank(candidates)
+        judged, degraded = await reranked(self.reranker, question.question, candidates, bodies.rows)
+        order = Evidence(question, sought, placed, bodies).rank(judged)
         asked = await member(self.search, self.embedder, scope, question)
         first, rows = (order, bodies.rows) if asked is None else raised(order, bodies.rows, asked)
-        return await to_hits(self.search, scope, first, rows, question.k)
+        return _Answer(await to_hits(self.search, scope, first, rows, question.k), degraded)
+
+    def _first(self, k: int, *, timely: bool) -> int:
+        least = 0 if self.reranker is None else RERANKED
+        return max(least, _BOOSTED * k * (_TIMELY if timely else 1))
 
     async def _found(
         self, scope: Scope, question: Question, placement: Placement | None
@@ -124,7 +149,3 @@ def _sought(question: Question, at: datetime | None) -> list[Sought]:
     if at is None:
         return []
     return [Sought.of(mention.interval, at) for mention in resolve_times(question.question, at)]
-
-
-def _first(k: int, *, timely: bool) -> int:
-    return _BOOSTED * k * (_TIMELY if timely else 1)

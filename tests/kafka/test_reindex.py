@@ -41,7 +41,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             texts.extend(given)
             return await super().embed(given)
 
-    monkeypatch.setattr(reindexing, "make_embedder", lambda choice, threads: Counting(int(choice.partition(":")[2])))
+    monkeypatch.setattr(
+        reindexing, "make_embedder", lambda choice, threads, key: Counting(int(choice.partition(":")[2]))
+    )
     return texts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import pytest
 
@@ -12,6 +13,7 @@ from stages.contract import Unavailable
 from tests.fakes.encoder import FakeEncoder
 
 BIG = 1 << 20
+Pool: TypeAlias = EncoderPool[FakeEncoder]
 
 
 @pytest.fixture
@@ -19,19 +21,19 @@ def fake() -> FakeEncoder:
     return FakeEncoder()
 
 
-def pooled(fake: FakeEncoder, cache_bytes: int = BIG) -> EncoderPool:
-    return EncoderPool(lambda: fake, cache_bytes)  # type: ignore[arg-type,return-value]  # it has the parts that are used
+def pooled(fake: FakeEncoder, cache_bytes: int = BIG) -> Pool:
+    return EncoderPool(lambda: fake, cache_bytes)
 
 
 @pytest.fixture
-def pool(fake: FakeEncoder) -> Iterator[EncoderPool]:
+def pool(fake: FakeEncoder) -> Iterator[Pool]:
     made = pooled(fake)
     yield made
     fake.gate.set()
     made.close()
 
 
-def hold(pool: EncoderPool, fake: FakeEncoder) -> None:
+def hold(pool: Pool, fake: FakeEncoder) -> None:
     """Let the pool stand in a call, so that what comes next queues up."""
     fake.gate.clear()
     pool.submit(["held"])
@@ -39,13 +41,13 @@ def hold(pool: EncoderPool, fake: FakeEncoder) -> None:
     fake.seen.clear()
 
 
-def test_results_come_in_the_order_asked_repeats_included(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_results_come_in_the_order_asked_repeats_included(pool: Pool, fake: FakeEncoder) -> None:
     texts = ["b", "a", "b", "c" * 40, "a"]
     assert pool.submit(texts).result(30) == [fake.vector(text) for text in texts]
     assert (pool.asked, pool.encoded) == (5, 3)
 
 
-def test_concurrent_calls_are_merged_full_buckets_first(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_concurrent_calls_are_merged_full_buckets_first(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     futures = [pool.submit(["long " * 5 + str(n)]) for n in range(3)]
     futures += [pool.submit([f"s{n}", f"s{n + 1}"]) for n in range(16)]
@@ -55,7 +57,7 @@ def test_concurrent_calls_are_merged_full_buckets_first(pool: EncoderPool, fake:
     assert [len(call) for call in fake.seen] == [16, 3, 1]
 
 
-def test_a_text_in_flight_or_cached_is_encoded_once(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_a_text_in_flight_or_cached_is_encoded_once(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     futures = [pool.submit(["same", f"own {n}"]) for n in range(3)]
     fake.gate.set()
@@ -64,7 +66,7 @@ def test_a_text_in_flight_or_cached_is_encoded_once(pool: EncoderPool, fake: Fak
     assert sum(call.count("same") for call in fake.seen) == 1
 
 
-def test_a_query_waits_behind_at_most_one_running_call(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_a_query_waits_behind_at_most_one_running_call(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     bulk = pool.submit([f"t{n}" for n in range(200)])
     query = pool.submit_query("who?")
@@ -74,7 +76,7 @@ def test_a_query_waits_behind_at_most_one_running_call(pool: EncoderPool, fake: 
     assert fake.seen[0] == ["query: who?"]
 
 
-def test_an_odd_text_fails_alone(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_an_odd_text_fails_alone(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     good, bad = pool.submit(["fine", "well"]), pool.submit(["odd one"])
     fake.gate.set()
@@ -84,7 +86,7 @@ def test_an_odd_text_fails_alone(pool: EncoderPool, fake: FakeEncoder) -> None:
     assert pool.submit(["fine again"]).result(30) == [fake.vector("fine again")]
 
 
-def test_a_part_filled_bucket_is_not_starved_by_full_ones(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_a_part_filled_bucket_is_not_starved_by_full_ones(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     rare = pool.submit(["r" * 40])
     crowd = pool.submit([f"n{n}" for n in range(16 * 60)])
@@ -112,14 +114,14 @@ def test_an_encoder_that_can_t_be_loaded_fails_every_caller_and_is_tried_again(f
             raise error
         return fake
 
-    pool = EncoderPool(load, BIG)  # type: ignore[arg-type]  # the fake has the parts that are used
+    pool = EncoderPool(load, BIG)
     with pytest.raises(ModelMissing, match="fetch m"):
         pool.submit(["x"]).result(30)
     assert pool.submit_query("x").result(30) == fake.vector("x")
     pool.close()
 
 
-def test_who_waits_when_it_closes_hears_so(pool: EncoderPool, fake: FakeEncoder) -> None:
+def test_who_waits_when_it_closes_hears_so(pool: Pool, fake: FakeEncoder) -> None:
     hold(pool, fake)
     waiting = pool.submit(["never"])
     pool._closed = True  # closing itself waits for the call that the gate holds

@@ -55,7 +55,9 @@ def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> N
     [
         ("EMBEDDER", "word2vec", "hash"),
         ("EMBEDDER", "sentence-transformers:", "NAME_OR_FOLDER"),
-        ("EMBEDDER", "openai:http://localhost:1#m", "does not work with it yet"),
+        ("EMBEDDER", "openai:localhost:1#m", "openai:URL#MODEL"),
+        ("RERANKER", "openai:http://localhost:1", "openai:URL#MODEL"),
+        ("RERANKER", "bert", "NAME_OR_FOLDER"),
         ("MAX_TEXT", "many", "integer"),
         ("MAX_TEXT", "0", "greater than or equal to 1"),
         ("THREADS", "-1", "greater than or equal to 1"),

@@ -12,6 +12,7 @@ from infra.schema_export import documents
 from schemas.base import Model
 from schemas.interval import Grain, Interval
 from schemas.memory import EdgeRow, EdgeType, RecordRow, row_key
+from schemas.recall import Recalled
 from schemas.space import Space
 from schemas.turn import Turn
 
@@ -111,7 +112,8 @@ def test_the_read_side_and_the_views_are_exported() -> None:
 
 
 def test_answers_keep_the_printed_shape() -> None:
-    assert set(documents()["recalled"]["properties"]) == {"id", "hits", "stale", "behind", "took_ms"}
+    assert set(documents()["recalled"]["properties"]) == {"id", "hits", "stale", "behind", "took_ms", "degraded"}
+    assert "degraded" not in Recalled(id=None, hits=(), stale=False, behind=0, took_ms=1.0).model_dump(mode="json")
     assert set(documents()["bundle"]["properties"]) == {"id", "placement", "lines", "tokens"}
 
 

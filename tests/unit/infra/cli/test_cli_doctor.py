@@ -13,11 +13,14 @@ from typer.testing import CliRunner
 from infra.cli.app import app
 from infra.cli.session import Session
 from infra.home import owned
+from infra.models import HashEmbedder
 from infra.settings import Settings
+from tests.fakes.model_server import ModelServer, serving
+from tests.fakes.reranker import WordsShared
 
 
-def doctor(home: Path, embedder: str = "hash") -> tuple[int, dict[str, Any]]:
-    session = Session(settings=lambda: Settings(home=home, embedder=embedder))
+def doctor(home: Path, embedder: str = "hash", **more: Any) -> tuple[int, dict[str, Any]]:
+    session = Session(settings=lambda: Settings(home=home, embedder=embedder, **more))
     result = CliRunner().invoke(app, ["doctor", "--json"], obj=session)
     return result.exit_code, {check["name"]: check for check in map(json.loads, result.stdout.splitlines())}
 
@@ -70,3 +73,18 @@ def test_a_home_that_is_a_file_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     code, checks = doctor(tmp_path / "file")
     assert (code, checks["home"]["verdict"]) == (3, "wrong")
+
+
+def test_of_a_served_encoder_it_says_that_vectors_may_differ_and_of_a_reranker_what_it_is(tmp_path: Path) -> None:
+    with serving(ModelServer(HashEmbedder(), WordsShared())) as url:
+        code, checks = doctor(tmp_path, f"openai:{url}#hash", reranker=f"openai:{url}#words")
+    assert (code, checks["encoder"]["verdict"], checks["encoder"]["found"]) == (0, "ok", "hash@2, 384 dimensions")
+    assert "may differ" in checks["encoder"]["advice"]
+    assert (checks["reranker"]["verdict"], checks["reranker"]["found"]) == ("ok", "words")
+
+
+def test_a_served_encoder_that_is_not_there_is_wrong_and_a_reranker_odd_since_recall_goes_on(tmp_path: Path) -> None:
+    gone = "openai:http://127.0.0.1:1/v1#m"
+    code, checks = doctor(tmp_path, gone, reranker=gone)
+    assert (code, checks["encoder"]["verdict"], checks["reranker"]["verdict"]) == (3, "wrong", "odd")
+    assert "127.0.0.1:1" in checks["encoder"]["found"]

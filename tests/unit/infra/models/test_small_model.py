@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from infra.endpoints import endpoint_of
+from infra.address import Address
 from infra.models.chat import ChatEndpoint
 from infra.models.kept import KeptLanguageModel
 from schemas.base import Model
@@ -33,7 +33,7 @@ PROMPT = Prompt("normalize.taken", 1, "Give the attitude, and quote words.", Tak
 
 async def test_a_real_model_never_breaks_anything() -> None:
     with small_model() as url:
-        chat = ChatEndpoint(url, endpoint_of(f"openai:{url}#small").model)
+        chat = ChatEndpoint(url, Address.of_setting(f"openai:{url}#small").model)
         model = KeptLanguageModel(chat, MemoryResults())
         for text in TEXTS:
             asked = Request(ACME, PROMPT, as_data({"turn": text}), check=_quoting(text))

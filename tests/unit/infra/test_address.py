@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infra.endpoints import Endpoint, endpoint_of
+from infra.address import Address
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from infra.endpoints import Endpoint, endpoint_of
     ],
 )
 def test_an_endpoint(choice: str, url: str, model: str) -> None:
-    assert endpoint_of(choice) == Endpoint(url, model)
+    assert Address.of_setting(choice) == Address(url, model)
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ def test_an_endpoint(choice: str, url: str, model: str) -> None:
 )
 def test_what_is_none(choice: str) -> None:
     with pytest.raises(ValueError, match="write openai:URL#MODEL"):
-        endpoint_of(choice)
+        Address.of_setting(choice)
