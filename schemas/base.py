@@ -22,3 +22,8 @@ class Model(BaseModel):
         ser_json_bytes="base64",
         val_json_bytes="base64",
     )
+
+
+def absent(value: object) -> bool:
+    """Tell whether an optional field says nothing: it is left out, so that what has none is written as it ever was."""
+    return not value

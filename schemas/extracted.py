@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.base import SCHEMA_VERSION, Model
+from schemas.base import SCHEMA_VERSION, Model, absent
 from schemas.header import Header
 from schemas.interval import Interval
 from schemas.localized import Localized
@@ -27,13 +27,7 @@ __all__ = [
     "Key",
     "Quoted",
     "Slot",
-    "absent",
 ]
-
-
-def absent(value: object) -> bool:
-    """Tell whether an optional field says nothing: it is left out, so that what has none is written as it ever was."""
-    return not value
 
 
 VALUE_SLOT = "value"

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from schemas.base import SCHEMA_VERSION, Model
-from schemas.extracted import Key, Slot, absent
+from schemas.base import SCHEMA_VERSION, Model, absent
+from schemas.extracted import Key, Slot
 from schemas.interval import Interval, TimeMention
 from schemas.localized import Placement
 from schemas.normalized import Attitude, Mention, Understanding

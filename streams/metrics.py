@@ -24,6 +24,7 @@ class Name(StrEnum):
     REBALANCES = "anabranch_rebalances"
     LETTERS = "anabranch_letters"
     DEGRADED = "anabranch_degraded_records"
+    REFUSED = "anabranch_refused_claims"
     RESTARTS = "anabranch_restarts"
     REOPENED = "anabranch_partitions_reopened"
     LAG = "anabranch_lag_events"
@@ -132,7 +133,8 @@ class Metrics:
     ``handled``: input records finished; ``skipped``: fetched again by Faust though taken already; ``gaps``: passed over
     by Faust and fetched again; ``holes``: positions missing and read again; ``folded``: state rows appended again;
     ``blocked``: effects that did not happen because the partition was another worker's by then; ``rebalances``;
-    ``letters`` and ``degraded`` records written (those written again too); ``reopened``: stopped partitions tried
+    ``letters`` and ``degraded`` records written (those written again too); ``refused``: what language models said that
+    is not so; ``reopened``: stopped partitions tried
     again; ``batches``: how long batches of a space took; ``models``: what was asked of language models.
     """
 
@@ -145,6 +147,7 @@ class Metrics:
     rebalances: int = 0
     letters: int = 0
     degraded: int = 0
+    refused: int = 0
     reopened: int = 0
     batches: Times = field(default_factory=Times)
     models: ModelCounts = field(default_factory=ModelCounts)

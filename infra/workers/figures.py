@@ -25,6 +25,7 @@ _COUNTED: Final[Mapping[Name, tuple[str, str]]] = {
     Name.REBALANCES: ("rebalances", "Times that the group took partitions away."),
     Name.LETTERS: ("letters", "Letters written; one that is written again counts again."),
     Name.DEGRADED: ("degraded", "Records of memory made by rules because a model's answer was no use."),
+    Name.REFUSED: ("refused", "Quotes, ids and rulings of language models that did not hold and were dropped."),
     Name.REOPENED: ("reopened", "Times that a stopped partition was tried again."),
 }
 

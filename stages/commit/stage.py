@@ -92,7 +92,16 @@ def _committed(message: Routed, made: Sequence[RecordRow], vectors: Sequence[byt
     extra = [RecordVector(record_id=row.id, vector=vector) for row, vector in zip(made, vectors, strict=True)]
     outcome = _outcome(message.header, OutcomeState.COMMITTED)
     # not looked at again, which takes a tenth of the stage: all of it are checked models
-    return Committed.model_construct(header=message.header, rows=(*rows, outcome), vectors=(*message.vectors, *extra))
+    return Committed.model_construct(
+        header=message.header, rows=(*rows, outcome), vectors=(*message.vectors, *extra), refused=_refused(message)
+    )
+
+
+def _refused(message: Routed) -> int:
+    """Return how much of what models said of an event was dropped, in all stages."""
+    if not isinstance(message.source, Extracted):
+        return message.refused
+    return message.refused + message.source.refused + message.source.localized.normalized.unquoted
 
 
 def _lettered(marker: Skipped) -> Committed:

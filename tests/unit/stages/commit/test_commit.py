@@ -20,6 +20,7 @@ from schemas.turn import Speaker, Turn
 from stages.commit import Commit, CommitState
 from stages.commit.windows import TURN_BYTES
 from stages.contract import Emit, Reject
+from tests.fakes.flow import Flow
 from tests.fakes.stages import turn_record
 
 SPACE = Space("acme/u-1")
@@ -188,3 +189,20 @@ async def test_rows_that_do_not_hold_together_are_refused_before_any_is_written(
     assert "t0" in outcome.reason
     assert SPACE in outcome.reason
     assert not outcome.input_fault
+
+
+async def test_what_models_said_that_is_not_so_is_counted_whichever_stage_dropped_it() -> None:
+    flow = Flow()
+    await flow.say("I live in Oslo.")
+    routed = flow.routed[-1]
+    assert isinstance(routed.source, Extracted)
+    heard = routed.source.localized
+    heard = heard.model_copy(update={"normalized": heard.normalized.model_copy(update={"unquoted": 1})})
+    read = routed.source.model_copy(update={"localized": heard, "refused": 2})
+    judged = routed.model_copy(update={"source": read, "refused": 4})
+    outcome = await Commit(flow.embedder).decide(judged, CommitState())
+    assert isinstance(outcome, Emit)
+    assert outcome.message.refused == 7
+    by_rules = await Commit(flow.embedder).decide(routed, CommitState())
+    assert isinstance(by_rules, Emit)
+    assert "refused" not in by_rules.message.model_dump()
