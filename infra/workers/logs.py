@@ -15,7 +15,8 @@ _TALKS: Final = ("infra.workers", "infra.gateway")
 """What tells of starts, requests and ends too; all else tells of what goes wrong."""
 
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "event"}
-"""What every record has: all else was given by ``extra`` and belongs into the line."""
+"""What every record has: all else was given by ``extra`` and belongs into the line, but for what libraries add to
+every record under names with an underscore."""
 
 
 class Lines(logging.Formatter):
@@ -30,7 +31,7 @@ class Lines(logging.Formatter):
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {"at": at, "level": record.levelname.lower(), **self._who}
         line |= {"event": getattr(record, "event", "told"), "message": record.getMessage(), "logger": record.name}
-        line |= {name: value for name, value in vars(record).items() if name not in _OWN}
+        line |= {name: value for name, value in vars(record).items() if name not in _OWN and name[0] != "_"}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
 import pytest
 from pydantic import Field
@@ -12,7 +13,7 @@ from schemas.normalized import Normalized
 from schemas.turn import Turn
 from stages.contract import Emit
 from stages.normalize import Normalize
-from stages.ports import Request
+from stages.ports import LanguageModel, Request
 from stages.prompts import Prompt, as_data
 
 
@@ -21,6 +22,8 @@ class Gist(Model):
 
     word: Annotated[str, Field(min_length=1, max_length=40)]
 
+
+A = TypeVar("A", bound=Model)
 
 GIST = Prompt("normalize.gist", 1, "Say in a word what the turn in the data is about.", Gist, 32)
 
@@ -42,3 +45,17 @@ def let_ask(patch: pytest.MonkeyPatch) -> None:
         return Emit(outcome.message.model_copy(update={"z": z}), outcome.state)
 
     patch.setattr(Normalize, "decide", decided)
+
+
+@dataclass(frozen=True)
+class OnlyGist:
+    """Implements ``LanguageModel``: ``inner`` is asked for gists alone, all else is left to rules."""
+
+    inner: LanguageModel
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    async def ask(self, request: Request[A]) -> A | None:
+        return await self.inner.ask(request) if request.prompt.name == GIST.name else None

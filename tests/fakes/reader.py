@@ -46,6 +46,8 @@ def each_turn(request: Request[Any]) -> object:
         return {"items": [said(one["n"], one["text"], f"Mia: {one['text']}", owner=one["speaker"]) for one in told]}
     if request.prompt.name.endswith(".discover"):
         return {"views": [view(request, number) for number in range(10)]}
+    if not request.prompt.name.endswith(".canonical"):
+        return None  # another stage asks: it goes by its rules
     seed = json.loads(request.data)["seed"]
     return {"name": seed["name"], "slots": seed["slots"], "look_for": f"{seed['look_for']} In short."}
 

@@ -21,7 +21,7 @@ from schemas.model_result import ModelResult
 from schemas.space import Space
 from streams.journal import Journal
 from streams.results import FileResults
-from tests.fakes.asking_stage import let_ask
+from tests.fakes.asking_stage import OnlyGist, let_ask
 from tests.fakes.fickle import Fickle
 from tests.fakes.mutations import Install, Mutation, each
 from tests.fakes.real_home import SPACE, RealHome, story
@@ -42,7 +42,7 @@ class Asking(RealHome):
 
     async def run(self) -> None:
         with closing(FileResults(self.answers)) as results:
-            language = KeptLanguageModel(self.chat, results)
+            language = OnlyGist(KeptLanguageModel(self.chat, results))
             self.wire = lambda embedder, index: topology(embedder, index, 1_000_000, language)
             await super().run()
 

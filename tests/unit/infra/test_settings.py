@@ -65,7 +65,6 @@ def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> N
         ("LANGUAGE_MODEL", "openai:http://localhost/v1", "openai:URL#MODEL"),
         ("LANGUAGE_MODEL", "openai:file:///etc#x", "openai:URL#MODEL"),
         ("LANGUAGE_MODEL", "openai:http://me:secret@localhost#x", "openai:URL#MODEL"),
-        ("RERANKER", "openai:http://localhost#x", "does not work with it yet"),
         ("MODEL_KEY", "geh\u00e4im", "plain ASCII"),
         ("MODEL_TIMEOUT", "0", "greater than 0"),
         ("MODEL_CONCURRENCY", "0", "greater than or equal to 1"),
