@@ -6,6 +6,7 @@ differences come with a bootstrap interval over the questions.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +18,14 @@ from rich.console import Console
 
 from infra.bench.evidence import ANSWERABLE, evidence_recall
 from infra.bench.evidence_run import DEPTH, K
-from infra.bench.filled import filled
+from infra.bench.filled import scratch
 from infra.bench.paired import paired
 from infra.bench.question_sets import Asked, Sample, load_locomo
 from infra.bench.report import keep, percent, provenance, table
 from infra.embedders import make_embedder
 from infra.errors import UsageError
-from infra.importers import Format, Imported, read
-from infra.memory_api import Memory
+from infra.importers import Format, Imported, publish, read
+from infra.memory_api import Memory, Sums
 from infra.settings import Settings
 from schemas.memory import ITEM_KINDS
 from schemas.recall import Question
@@ -54,6 +55,7 @@ class Found:
     whole: list[list[str]] = field(default_factory=list)
     items: list[list[str]] = field(default_factory=list)
     raw: list[dict[str, Any]] = field(default_factory=list)
+    sums: Sums = field(default_factory=Sums)
 
 
 async def run_views(settings: Settings, path: Path, sessions: int, console: Console, raw: Path | None) -> None:
@@ -67,7 +69,12 @@ async def run_views(settings: Settings, path: Path, sessions: int, console: Cons
         raise UsageError(msg)
     part = first_sessions(path, sessions)
     embedder = make_embedder(settings.embedder, threads=settings.threads)
-    found = {name: await _variant(_of(settings, name), part, console, path, embedder) for name in (RULES, *VARIANTS)}
+    names = (RULES, *VARIANTS)
+    console.print(f"{len(part.events)} turns, written {len(names)} times at once: {', '.join(names)}")
+    # a space asks for one turn after the other: side by side they take the time of one, and fill the server's batches
+    written = await asyncio.gather(*(_variant(_of(settings, name), name, part, console, embedder) for name in names))
+    provenance(console, path, f"{settings.language_model}, {embedder.model}", written[0].sums)
+    found = dict(zip(names, written, strict=True))
     keep(raw, (answer | {"variant": name} for name, one in found.items() for answer in one.raw))
     for title, lists in (("All records", _whole(found)), ("Items alone", _items(found))):
         _print(console, f"{title}: at {K} turns, {len(part.questions)} questions, percent", part.questions, lists)
@@ -111,10 +118,13 @@ def _of(settings: Settings, variant: str) -> Settings:
     return settings.model_copy(update=changed)
 
 
-async def _variant(settings: Settings, part: Part, console: Console, path: Path, embedder: Embedder) -> Found:
+async def _variant(settings: Settings, name: str, part: Part, console: Console, embedder: Embedder) -> Found:
     found = Found()
-    async with filled(settings, part.events, console, embedder) as (memory, sums):
-        provenance(console, path, embedder.model, sums)
+    async with scratch(settings, embedder) as (memory, _):
+        await publish(memory, part.events)
+        await memory.run()
+        found.sums = memory.sums()
+        console.print(f"{name}: {found.sums}", highlight=False)
         for asked in part.questions:
             await _ask(memory, Space(part.space), asked, found)
     return found

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,46 +15,12 @@ from infra.cli.output import console
 from infra.importers import Format, publish, read
 from infra.settings import Settings
 from streams.metrics import ModelCounts, Outcome
-from tests.fakes.chat_server import Asked, ChatServer, Reply, said
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.plain_model import plain
 
 TALK = Path(infra.demo.__file__).with_name("conversation.jsonl")
 TURNS = 60
 CONTEXT = 8192
-
-
-def understood(_data: Any) -> object:
-    return {"topic": "", "attitude": "none", "reason": "", "facts": [], "attributes": [], "summary": "Somebody spoke."}
-
-
-def ruled(data: Any) -> object:
-    return {
-        kind: [
-            {"item": one["id"], "action": "add", "target": 0, "reason": ""} for one in data.get(kind, {}).get("new", ())
-        ]
-        for kind in ("event", "fact", "attribute")
-    }
-
-
-def read_out(data: Any) -> object:
-    """Take each turn whole, under the first view."""
-    return {
-        "items": [
-            {"views": [1], "turn": one["n"], "quote": one["text"][:200], "text": one["text"][:200], "owner": 1}
-            for one in data["turns"]
-        ]
-    }
-
-
-ANSWERS: dict[str, Callable[[Any], object]] = {
-    "normalize_understand": understood,
-    "extract_per_view_extract": read_out,
-    "route_route": ruled,
-}
-
-
-def plain(asked: Asked) -> Reply:
-    """Answer as a model does that keeps to its prompt."""
-    return said(json.dumps(ANSWERS[asked.name](json.loads(asked.user))))
 
 
 def settings(home: Path, server: ChatServer) -> Settings:
@@ -74,7 +38,7 @@ async def test_fault_14_a_turn_costs_two_calls_at_most_and_each_keeps_to_its_bud
     total = counts.total()
     assert total.outcomes.keys() == {Outcome.ANSWERED}
     assert TURNS < total.calls == len(server.asked) <= MOST_CALLS * TURNS
-    assert {asked.name for asked in server.asked} == ANSWERS.keys()
+    assert {asked.name for asked in server.asked} == {"normalize_understand", "extract_per_view_extract", "route_route"}
     for asked in server.asked:
         longest = max(len(json.dumps(asked.body["messages"])) / 4, 1) + asked.body["max_tokens"]
         assert longest <= CONTEXT

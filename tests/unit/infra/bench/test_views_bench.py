@@ -14,6 +14,8 @@ from infra.bench.question_sets import Asked
 from infra.bench.views_run import first_sessions, recalls_of, run_views
 from infra.errors import UsageError
 from infra.settings import Settings
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.plain_model import plain
 
 SHARES = st.sampled_from([0.0, 0.5, 1.0])
 
@@ -59,6 +61,21 @@ def test_sessions_that_answer_nothing_are_refused(tmp_path: Path) -> None:
 async def test_views_need_a_model(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ANABRANCH_LANGUAGE_MODEL"):
         await run_views(Settings(home=tmp_path, embedder="hash"), conversation(tmp_path), 1, Console(), None)
+
+
+async def test_all_variants_answer_the_same_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = tmp_path / "raw.jsonl"
+    with ChatServer() as server:
+        server.script = plain
+        settings = Settings(home=tmp_path, embedder="hash", language_model=server.setting)
+        await run_views(settings, conversation(tmp_path), 2, Console(width=120), raw)
+    shown = capsys.readouterr().out
+    for name in ("rules", "auto", "single", "random"):
+        assert f"{name}: published=3 committed=3 lettered=0" in shown
+    answers = [json.loads(line) for line in raw.read_text().splitlines()]
+    assert len(answers) == 4 * 3
+    assert len({(answer["variant"], answer["id"]) for answer in answers}) == len(answers)
+    assert "auto less it" in shown
 
 
 def conversation(folder: Path, only: str | None = None) -> Path:
