@@ -65,3 +65,17 @@ def test_its_python_is_one_that_the_project_takes() -> None:
 
 def test_the_wheel_has_not_what_it_is_put_into() -> None:
     assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"] == ["infra/client", "infra/deploy"]
+
+
+def test_the_image_of_language_models_has_the_extras_and_keeps_to_nobodys_pins() -> None:
+    recipe = (DEPLOY / "Containerfile.llm").read_text()
+    sources = [word for line in recipe.splitlines() if line.startswith("COPY ") for word in line.split()[1:-1]]
+    assert [name for name in sources if not (ROOT / name).exists()] == []
+    assert set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) <= set(sources)
+    kept = (DEPLOY / "Containerfile.llm.dockerignore").read_text().splitlines()
+    assert {f"!{name}" for name in sources} <= set(kept)
+    (extras,) = re.findall(r'pip install "\.\[([\w,]+)\]"', recipe)
+    assert {"serve", "llm"} <= set(extras.split(",")) <= set(PROJECT["project"]["optional-dependencies"])
+    assert "--constraint" not in recipe, "vLLM pins its own torch"
+    assert wrong_names(re.findall(r"\b(ANABRANCH_\w+)=", recipe)) == []
+    assert re.search(r"^USER (\d+):\1$", recipe, re.MULTILINE)
