@@ -66,7 +66,7 @@ async def run_views(settings: Settings, path: Path, sessions: int, console: Cons
         msg = "views are a language model's: name one in ANABRANCH_LANGUAGE_MODEL"
         raise UsageError(msg)
     part = first_sessions(path, sessions)
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     found = {name: await _variant(_of(settings, name), part, console, path, embedder) for name in (RULES, *VARIANTS)}
     keep(raw, (answer | {"variant": name} for name, one in found.items() for answer in one.raw))
     for title, lists in (("All records", _whole(found)), ("Items alone", _items(found))):
