@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -27,14 +28,18 @@ class LoopThread:
 
     def __exit__(self, *_: object) -> None:
         """End it, with whatever still runs there."""
-        self.call(_cancel_others())
+        self.call(cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work and wait for it; whoever calls does nothing else meanwhile."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self.begin(work).result()
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run work, and return where its result will be."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def tell(self, call: Callable[[], object]) -> None:
         """Let the thread make a call soon; nobody waits for it."""
@@ -42,10 +47,11 @@ class LoopThread:
 
     async def ask(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work; the caller's loop goes on meanwhile, and if the caller is cancelled, so is the work."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return await asyncio.wrap_future(self.begin(work))
 
 
-async def _cancel_others() -> None:
+async def cancel_others() -> None:
+    """Cancel whatever else runs in this loop, and return when it has ended."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _IN_PROCESS: Final = "sentence-transformers"
 _SERVED: Final = "openai"
+_ANSWER_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class BoundedReranker:
         except TimeoutError:
             msg = f"the reranker has not answered within {self.wait_s:g} s"
             raise Unavailable(msg) from None
+        except Unavailable:
+            raise
+        except Exception as error:  # a model that is missing, or any fault of it: recall goes on without it
+            msg = f"the reranker {self.model} does not answer: {str(error) or repr(error)}"
+            raise Unavailable(msg) from error
 
     def close(self) -> None:
         """Let go of the model."""
@@ -73,12 +79,18 @@ def make_reranker(settings: Settings) -> BoundedReranker | None:
     if settings.reranker is None:
         return None
     key = settings.reranker_key
-    made = reranker_of(settings.reranker, settings.threads, None if key is None else key.get_secret_value())
+    secret = None if key is None else key.get_secret_value()
+    made = reranker_of(settings.reranker, settings.threads, secret, min(_ANSWER_S, settings.reranker_wait))
     return BoundedReranker(made, settings.reranker_wait)
 
 
-def reranker_of(choice: str, threads: int | None = None, key: str | None = None) -> HttpReranker | CrossEncoderReranker:
-    """Build a reranker by its name, which waits as long as it takes; raises what ``make_reranker`` does."""
+def reranker_of(
+    choice: str, threads: int | None = None, key: str | None = None, answer_s: float = _ANSWER_S
+) -> HttpReranker | CrossEncoderReranker:
+    """Build a reranker by its name; one that is served has ``answer_s`` for a call. Raises what ``make_reranker`` does.
+
+    Nobody waits for a call that goes on past the wait of recall, but a process that ends does.
+    """
     try:
         check_reranker(choice)
     except ValueError as error:
@@ -88,7 +100,7 @@ def reranker_of(choice: str, threads: int | None = None, key: str | None = None)
     if word == _SERVED:
         from infra.models.http_reranker import HttpReranker  # noqa: PLC0415 - settings are checked without a client
 
-        return HttpReranker(name, key)
+        return HttpReranker(name, key, answer_s=answer_s)
     from infra.models.cross_encoder import CrossEncoderReranker  # noqa: PLC0415 - nor without numpy
 
     return CrossEncoderReranker(name, threads=threads)

@@ -14,7 +14,7 @@ from streams.effects import Inbound
 from streams.hand import Hand, Held, InHand
 from streams.lane import Lane
 from streams.patience import Patience
-from streams.stopped import StageCrashed
+from streams.stopped import StageCrashed, Stopped
 
 CRASHES = 3
 """A record that crashed a stage this often becomes a letter, so that one odd text never stops a stage for all."""
@@ -64,6 +64,7 @@ class Asking(Generic[In, Out, State]):
         Raises:
             Unavailable: if something did not answer for as long as patience lasts.
             StageCrashed: if the stage has a bug that this input shows.
+            Stopped: if what the stage asked may not go on; that is no fault of the input.
         """
         died = self.crashes.count(self.stage.name, lane.space, record.offset)
         if died >= CRASHES and not isinstance(message, Skipped):  # the process ended each time, without a letter
@@ -75,7 +76,7 @@ class Asking(Generic[In, Out, State]):
                 lambda: self._decided(held, message, lane),
                 before_waiting,
             )
-        except Unavailable:
+        except (Unavailable, Stopped):
             raise
         except Exception as error:  # noqa: BLE001 - any other exception is a bug, and this is where bugs are counted
             return self._crashed(lane, record, header, error, is_marker=isinstance(message, Skipped))

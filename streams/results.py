@@ -99,6 +99,12 @@ class FileResults:
         except sqlite3.OperationalError as error:
             msg = f"{self.path} cannot be read or written ({error}); see to its disk and its permissions"
             raise Unavailable(msg) from error
+        except sqlite3.Error as error:  # nothing is asked anew for it unless a person says so
+            msg = (
+                f"{self.path}, which keeps models' answers, is damaged ({error}); stop this and restore it from a "
+                "backup, or move it away: then what is derived anew is asked about again"
+            )
+            raise Unavailable(msg) from error
 
     def close(self) -> None:
         """Close the file."""

@@ -71,11 +71,11 @@ async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
 
 
 def _config(folder: Path, wanted: Wanted) -> Path:
-    """Write what is to be served: the model on most of a GPU, the rest is the encoder's."""
+    """Write what is to be served: the model, with most of a GPU's memory; Ray knows of no other that wants a part."""
     file = folder / "models.toml"
     named = json.dumps(wanted.source)  # a string of JSON is one of TOML
     file.write_text(
-        f"port = {PORT}\n[language]\nmodel = {named}\nsource = {named}\nat_once = 64\ngpus = 0.9\n"
+        f"port = {PORT}\n[language]\nmodel = {named}\nsource = {named}\nat_once = 64\n"
         "engine = { gpu_memory_utilization = 0.85, max_model_len = 8192, enable_prefix_caching = true }\n"
     )
     return file

@@ -33,7 +33,7 @@ async def run_model(settings: Settings, path: Path, kind: Format, turns: int, co
         msg = "this asks a language model: name one in ANABRANCH_LANGUAGE_MODEL"
         raise UsageError(msg)
     counts = ModelCounts()
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     with tempfile.TemporaryDirectory(prefix="anabranch-bench-") as folder:
         async with open_embedded(settings.embedded(Path(folder)), embedder, counts) as memory:
             await publish(memory, islice(read(path, kind), turns))

@@ -68,7 +68,7 @@ async def run_views(settings: Settings, path: Path, sessions: int, console: Cons
         msg = "views are a language model's: name one in ANABRANCH_LANGUAGE_MODEL"
         raise UsageError(msg)
     part = first_sessions(path, sessions)
-    embedder = make_embedder(settings.embedder, threads=settings.threads)
+    embedder = make_embedder(settings.embedder, threads=settings.threads, key=settings.embedder_key)
     names = (RULES, *VARIANTS)
     console.print(f"{len(part.events)} turns, written {len(names)} times at once: {', '.join(names)}")
     # a space asks for one turn after the other: side by side they take the time of one, and fill the server's batches

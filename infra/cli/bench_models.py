@@ -77,7 +77,7 @@ def embeddings(
 ) -> None:
     """Embeddings by a model plane that it starts, against the same encoder in process: speed, and that none is lost.
 
-    Exit code 1 if a request was lost or a vector differs by one bit.
+    Exit code 1 if a request was lost, a vector differs by one bit, or it has less than 0.8 of the speed in process.
     """
     from infra.bench.embeddings_run import Wanted, run_embeddings  # noqa: PLC0415 - `--help` must not load models
 

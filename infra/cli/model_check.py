@@ -26,15 +26,26 @@ _SPACE: Final = Space("anabranch/check")
 _NOTED: Final = "language_model"
 
 
+_Short = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class _Step(Model):
+    """Why so."""
+
+    text: _Short
+    kind: Literal["known", "guessed"]
+
+
 class _Told(Model):
-    """The answer wanted: small, and of no form that a model falls into by itself."""
+    """The answer wanted: small, of no form that a model falls into by itself, by all keywords that stages use."""
 
     verdict: Literal["yes", "no"]
-    steps: Annotated[tuple[str, ...], Field(max_length=3)]
+    steps: Annotated[tuple[_Step, ...], Field(max_length=3)]
+    sources: Annotated[tuple[_Short, ...], Field(min_length=1, max_length=2)]
 
 
 _PROMPT: Final = Prompt(
-    "check.schema", 1, "Answer the question in the data, by the JSON schema that you are given.", _Told, 200
+    "check.schema", 2, "Answer the question in the data, by the JSON schema that you are given.", _Told, 200
 )
 
 

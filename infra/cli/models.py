@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Awaitable
+from typing import Any, TypeGuard
 
 import typer
 
-from infra.cli import models_serve, output
+from infra.address import Address
+from infra.cli import checks, models_serve, output
 from infra.cli.arguments import JsonOption, SpaceOption
 from infra.cli.model_check import Tried, tried
 from infra.cli.session import session_of
@@ -57,12 +60,38 @@ async def _asked(settings: Settings) -> list[dict[str, Any]]:
 
     Raises:
         UsageError: if they name none.
-        Unavailable: if one does not answer.
+        Unavailable: if the language model does not answer.
     """
-    if settings.language_model is None:
-        msg = "no model has an endpoint: set ANABRANCH_LANGUAGE_MODEL to openai:URL#MODEL"
+    rows = []
+    if _is_served(settings.embedder):
+        rows.append(await _checked(settings.embedder, checks.encoder(settings)))
+    if _is_served(settings.reranker):
+        rows.append(await _checked(settings.reranker, checks.reranker(settings)))
+    if settings.language_model is not None:
+        rows.append(_row(await tried(settings)))
+    if not rows:
+        msg = (
+            "no model has an endpoint: set ANABRANCH_LANGUAGE_MODEL, ANABRANCH_EMBEDDER or ANABRANCH_RERANKER to "
+            "openai:URL#MODEL"
+        )
         raise UsageError(msg)
-    return [_row(await tried(settings))]
+    return rows
+
+
+def _is_served(choice: str | None) -> TypeGuard[str]:
+    return choice is not None and choice.startswith("openai:")
+
+
+async def _checked(choice: str, looking: Awaitable[checks.Check]) -> dict[str, Any]:
+    """Return the row of a model that gives no text: it answers, or that it does not is its fault."""
+    begun = time.perf_counter()  # noqa: TID251 - how long an answer takes is what is shown
+    found = await looking
+    return {
+        "kind": found.name,
+        "model": Address.of_setting(choice).model,
+        "seconds": round(time.perf_counter() - begun, 3),  # noqa: TID251 - as above
+        "fault": None if found.verdict is checks.Verdict.FINE else found.found,
+    }
 
 
 def _row(found: Tried) -> dict[str, Any]:

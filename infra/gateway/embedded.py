@@ -20,7 +20,7 @@ from infra.bootstrap import open_embedded
 from infra.embedded_memory import EmbeddedMemory
 from infra.errors import AnabranchError
 from infra.gateway.journals import Appender, JournalThread
-from infra.gateway.probes import Probe
+from infra.gateway.probes import Probe, unheard
 from infra.gateway.renewal import Renewal
 from infra.gateway.served import PATIENCE_S
 from infra.loop_thread import LoopThread
@@ -62,7 +62,7 @@ class EmbeddedServed:
         self.probes = {
             "log": Probe(lambda: self.reports.ask(_looked_at)),
             "stages": Probe(lambda: self.thread.ask(self.stages.looked_at())),
-            "model": Probe(lambda: self.thread.ask(self.memory.plane.recall.embedder.embed_query("ready"))),
+            "model": Probe(lambda: self.thread.ask(self.memory.plane.recall.embedder.embed_query(unheard("ready")))),
         }
 
     async def publish(self, space: Space, turns: Sequence[bytes]) -> None:

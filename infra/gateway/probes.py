@@ -5,10 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
 _PATIENCE_S: Final = 2.0
 """Seconds for an answer; who probes has a limit of its own, often five."""
+
+
+_looks: Final = count()
+
+
+def unheard(word: str) -> str:
+    """Return a text that the model itself has to embed: what was asked before would come from a cache."""
+    return f"{word} {next(_looks)}"
 
 
 @dataclass

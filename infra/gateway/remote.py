@@ -14,7 +14,7 @@ from aiokafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 
 from infra.as_of import AsOf
 from infra.gateway.backlog import Backlog
-from infra.gateway.probes import Probe
+from infra.gateway.probes import Probe, unheard
 from infra.gateway.served import TooLarge
 from infra.memory_api import TurnState
 from infra.producers import begun
@@ -149,7 +149,7 @@ class KafkaServed:
         await (await self.memory.plane.recall()).search.watermark(Space("ready/looks"))
 
     async def _model(self) -> None:
-        await (await self.memory.plane.recall()).embedder.embed_query("ready")
+        await (await self.memory.plane.recall()).embedder.embed_query(unheard("ready"))
 
 
 @asynccontextmanager

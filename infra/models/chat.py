@@ -24,6 +24,8 @@ _PAUSE_S: Final = 30.0
 """Longest pause that an endpoint is granted: one that asks for an hour is asked now and then all the same."""
 _SPREAD: Final = 0.25
 """By how much of itself a pause is lengthened by chance, so that not all come back at once."""
+_SHORT_S: Final = 0.2
+"""Longest pause, drawn by chance, after a call without an answer that asked for none."""
 
 
 @dataclass
@@ -60,15 +62,20 @@ class ChatEndpoint:
             begun = loop.time()
             try:
                 answer = await self._bounded(salted)
-            except NotNow as asked:
-                self._closed_until = loop.time() + min(_PAUSE_S, asked.seconds)
+            except Unavailable as reason:
+                self._rest(reason)
                 raise
             return answer, loop.time() - begun
 
+    def _rest(self, reason: Unavailable) -> None:
+        """Let all wait for as long as is asked for, or for a moment; no word shortens what another asked for."""
+        asked = reason.seconds if isinstance(reason, NotNow) else uniform(0.0, _SHORT_S)  # noqa: S311 - no secret
+        until = asyncio.get_running_loop().time() + min(_PAUSE_S, asked)
+        self._closed_until = max(self._closed_until, until)
+
     async def _pause(self) -> None:
-        """Wait for as long as the endpoint asked for, and a little more."""
-        left = self.pause_left()
-        if left > 0:
+        """Wait for as long as the endpoint asked for, and a little more; it may ask for more meanwhile."""
+        while (left := self.pause_left()) > 0:  # noqa: ASYNC110 - no event: it is a time that may move
             await asyncio.sleep(left * uniform(1.0, 1.0 + _SPREAD))  # noqa: S311 - no secret
 
     def pause_left(self) -> float:
@@ -88,18 +95,33 @@ class ChatEndpoint:
 
     async def _call(self, body: Mapping[str, Any]) -> Completion:
         async with self._connected().stream("POST", f"{self.url}/chat/completions", json=body) as response:
-            taken = bytearray()
-            async for part in response.aiter_bytes():
-                taken += part
-                if len(taken) > _LARGEST:
-                    msg = f"{self.url} answers more than {_LARGEST} bytes, which is no completion"
-                    raise Unavailable(msg)
-            return completion_of(self.url, response.status_code, response.headers, bytes(taken))
+            read = await self._read(response)
+        try:
+            return completion_of(self.url, response.status_code, response.headers, read)
+        except Unavailable:
+            raise
+        except Exception as error:  # whatever it was that it said, it is no answer: a turn waits, and is no letter
+            msg = f"{self.url} answers what cannot be read ({error!r})"
+            raise Unavailable(msg) from error
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        """Return a body as it came: what is small when packed may be endless, so nothing is unpacked."""
+        packed = response.headers.get("content-encoding", "identity")
+        if packed != "identity":
+            msg = f"{self.url} answers packed ({packed[:20]}), though it was asked not to"
+            raise Unavailable(msg)
+        taken = bytearray()
+        async for part in response.aiter_raw():
+            taken += part
+            if len(taken) > _LARGEST:
+                msg = f"{self.url} answers more than {_LARGEST} bytes, which is no completion"
+                raise Unavailable(msg)
+        return bytes(taken)
 
     def _connected(self) -> httpx.AsyncClient:
         if self._client is None:
             logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every call
-            headers = {"accept-encoding": "identity"}  # what is small when packed may be endless
+            headers = {"accept-encoding": "identity"}
             if self.key is not None:
                 headers["authorization"] = f"Bearer {self.key}"
             secure = self.url.startswith("https:")

@@ -20,6 +20,12 @@ _REFUSED: Final = frozenset(
 )
 """What the endpoint says of this request, and would say again: an answer, though of no use."""
 
+_BROKEN: Final = frozenset({"abort", "error"})
+"""Why vLLM and SGLang end an answer that they themselves did not bring to an end."""
+
+_LARGEST_COUNT: Final = 2**53
+"""What a float of a metric holds exactly."""
+
 _SET: Final = {
     HTTPStatus.UNAUTHORIZED: "see ANABRANCH_MODEL_KEY",
     HTTPStatus.FORBIDDEN: "see ANABRANCH_MODEL_KEY, and what that key may do",
@@ -73,6 +79,9 @@ def _read(url: str, body: bytes) -> Completion:
         choice = told["choices"][0]
         text, finish = _content(choice["message"]), choice.get("finish_reason")
         usage = told.get("usage") or {}
+        if isinstance(finish, str) and finish in _BROKEN:
+            msg = f"{url} did not bring its answer to an end ({finish})"
+            raise Unavailable(msg)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         msg = f"{url} answers what is no chat completion ({type(error).__name__}): {_text(body)}"
         raise Unavailable(msg) from error
@@ -94,7 +103,7 @@ def _content(message: dict[str, Any]) -> str:
 
 def _count(usage: object, name: str) -> int:
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if type(value) is int and 0 <= value < _LARGEST_COUNT else 0
 
 
 def _clean(text: str) -> str:
@@ -116,7 +125,7 @@ def _wait(told: str | None) -> float | None:
         pass
     try:
         at = parsedate_to_datetime(told)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     now = datetime.now(UTC)  # noqa: TID251 - how long to wait for an endpoint is no event's time
     return max(0.0, ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds())

@@ -14,11 +14,14 @@ from infra.models.encoder import Encoder, Features
 from infra.models.endpoint import sendable
 from infra.models.location import Location, locate
 from infra.models.pool import EncoderPool
+from stages.contract import Unavailable
 
 if TYPE_CHECKING:
     import torch
 
 _UNIT: Final = 1000
+_LARGEST: Final = 1_000_000
+"""Beyond this, which is far from any logit, what comes is no score (and no int32 in thousandths)."""
 _CACHE: Final = 8 * 1024 * 1024
 """Scores of some ten thousand pairs: a question that is asked again costs nothing."""
 _INT: Final = np.dtype("<i4")
@@ -50,6 +53,9 @@ class PairEncoder(Encoder):
         return out.reshape(-1, 1)
 
     def _spelled(self, row: NDArray[np.float64]) -> bytes:
+        if not (np.abs(row) <= _LARGEST).all():  # false for what is no number, too
+            msg = "the reranker gives no finite scores: see to its files and to the device"
+            raise Unavailable(msg)
         return np.rint(row * _UNIT).astype(_INT).tobytes()
 
 

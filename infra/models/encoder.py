@@ -191,7 +191,7 @@ class Encoder:
         return out
 
     def _spelled(self, row: NDArray[np.float64]) -> bytes:
-        return quantize(row[: self._model.truncate_dim])
+        return quantize(_finite(row[: self._model.truncate_dim]))
 
 
 @cache
@@ -200,6 +200,18 @@ def _cores() -> int:
     import torch  # noqa: PLC0415
 
     return torch.get_num_threads()
+
+
+def _finite(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a model's vector; one with no length that is a number comes of broken weights or a broken device.
+
+    Raises:
+        Unavailable: if it is one: as int8 it would be rubbish, and be kept.
+    """
+    if not np.isfinite(np.dot(vector, vector)):
+        msg = "the encoder gives no finite numbers: see to its files and to the device"
+        raise Unavailable(msg)
+    return vector
 
 
 def quantize(vector: NDArray[np.float64]) -> bytes:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
-from collections.abc import Callable, Iterable
+import ssl
+from collections.abc import AsyncIterable, Callable
+from concurrent.futures import CancelledError, Future
 from http import HTTPStatus
+from threading import Lock
 from time import monotonic  # noqa: TID251 - a call has a deadline, and Retry-After is a time
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from infra.address import Address
 from infra.errors import ModelMissing
+from infra.loop_thread import LoopThread, cancel_others
 from stages.contract import Unavailable
 
 if TYPE_CHECKING:
@@ -39,7 +44,9 @@ class RefusedError(ValueError):
 
 
 class Endpoint:
-    """Calls one server; any thread may. ``answer_s``: seconds that a whole call may take.
+    """Calls one server; any thread may. ``answer_s``: seconds that a whole call may take, its headers included.
+
+    A thread of its own does the calls, since only what waits in an event loop can be ended at its time.
 
     Everything that a later call may mend is ``Unavailable``: no answer, a refused key, too many requests, a fault of
     the server. Until the time that a ``Retry-After`` names no request is made.
@@ -60,8 +67,15 @@ class Endpoint:
         self._clock = clock
         self._answer_s = answer_s
         self._rest_until = 0.0
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        self._client = httpx.Client(headers=headers)
+        headers = {"accept-encoding": "identity"}
+        if key is not None:
+            headers["authorization"] = f"Bearer {key}"
+        verify = ssl.create_default_context() if address.url.startswith("https:") else False
+        # only our own settings are read from the environment
+        self._client = httpx.AsyncClient(headers=headers, trust_env=False, verify=verify)
+        self._lock = Lock()
+        self._thread: LoopThread | None = None
+        self._is_closed = False
 
     def post(self, path: str, body: dict[str, Any], within_s: float | None = None) -> Any:  # noqa: ANN401 - JSON
         """Return the answer to a request, which takes ``within_s`` seconds at most where that is less than usual.
@@ -79,8 +93,17 @@ class Endpoint:
         return None if status in _ABSENT else self._told(status, headers, said)
 
     def close(self) -> None:
-        """Let go of the connections."""
-        self._client.close()
+        """Let go of the connections; calls that still wait have no answer then."""
+        with self._lock:
+            self._is_closed = True
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.call(self._end())
+            thread.__exit__()
+
+    async def _end(self) -> None:
+        await cancel_others()
+        await self._client.aclose()
 
     def unfit(self, what: str) -> NoReturn:
         """Say that an answer cannot be used, or that there is none.
@@ -96,7 +119,7 @@ class Endpoint:
             self._fail(status, headers, said)
         try:
             return json.loads(said)
-        except ValueError:
+        except (ValueError, RecursionError):
             self.unfit(f"its answer is no JSON: {_shown(said)}")
 
     def _sent(
@@ -106,20 +129,41 @@ class Endpoint:
         if rest > 0:
             self.unfit(f"it asked for a rest, {math.ceil(rest)} s of it are left")
         limit = min(within_s or self._answer_s, self._answer_s)
-        timeout = self._httpx.Timeout(limit, connect=min(_CONNECT_S, limit))
-        deadline = self._clock() + limit
         try:
-            with self._client.stream(method, f"{self.address.url}/{path}", json=body, timeout=timeout) as response:
-                return response.status_code, response.headers, self._read(response.iter_bytes(), deadline, limit)
+            return self._begun(method, path, body, limit).result()
+        except TimeoutError:
+            self.unfit(f"its answer took over {limit:g} s")
         except (self._httpx.HTTPError, self._httpx.InvalidURL) as error:
             self.unfit(f"no answer: {type(error).__name__}: {error}")
-        except RuntimeError as error:  # the client was closed
-            self.unfit(str(error))
+        except (RuntimeError, CancelledError):
+            self.unfit("no answer: the client was closed")
 
-    def _read(self, parts: Iterable[bytes], deadline: float, limit: float) -> bytes:
-        """Read an answer of bounded size in bounded time: the client's own timeout begins again with each part."""
+    def _begun(
+        self, method: str, path: str, body: dict[str, Any] | None, limit: float
+    ) -> Future[tuple[int, httpx.Headers, bytes]]:
+        with self._lock:
+            if self._is_closed:
+                self.unfit("the client was closed")
+            if self._thread is None:
+                self._thread = LoopThread("anabranch-endpoint").__enter__()
+            return self._thread.begin(self._exchanged(method, path, body, limit))
+
+    async def _exchanged(
+        self, method: str, path: str, body: dict[str, Any] | None, limit: float
+    ) -> tuple[int, httpx.Headers, bytes]:
+        """Make a request; the client's own timeout begins again with each part of an answer, so all of it has one."""
+        timeout = self._httpx.Timeout(limit, connect=min(_CONNECT_S, limit))
+        url, deadline = f"{self.address.url}/{path}", self._clock() + limit
+        async with asyncio.timeout(limit), self._client.stream(method, url, json=body, timeout=timeout) as response:
+            packed = response.headers.get("content-encoding", "identity")
+            if packed != "identity":  # what is small when packed may be endless
+                self.unfit(f"its answer is packed ({packed[:20]}), though it was asked not to")
+            return response.status_code, response.headers, await self._read(response.aiter_raw(), deadline, limit)
+
+    async def _read(self, parts: AsyncIterable[bytes], deadline: float, limit: float) -> bytes:
+        """Read an answer of bounded size in bounded time."""
         read = bytearray()
-        for part in parts:
+        async for part in parts:
             read += part
             if len(read) > _ANSWER:
                 self.unfit(f"its answer is over {_ANSWER >> 20} MB")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import binascii
+import math
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,14 +138,14 @@ class EndpointEncoder:
     def _rows(self, answer: Any, count: int) -> list[Any]:  # noqa: ANN401 - JSON
         data = answer.get("data") if isinstance(answer, dict) else None
         rows = [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
-        by_index = {row.get("index"): row.get("embedding") for row in rows}
+        by_index = {row.get("index"): row.get("embedding") for row in rows if type(row.get("index")) is int}
         if len(rows) != count or by_index.keys() != set(range(count)):
             self._endpoint.unfit(f"{count} texts were sent, and {len(rows)} vectors came back, or in no order")
         return [by_index[index] for index in range(count)]
 
     def _vector(self, given: Any) -> bytes:  # noqa: ANN401 - JSON
         numbers = _numbers(given)
-        if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all() or not numbers.any():
+        if numbers is None or numbers.ndim != 1 or not _has_length(numbers):
             self._endpoint.unfit("what came back for a text is no vector of finite numbers with a length")
         if self._dimension not in (None, len(numbers)):
             self._endpoint.unfit(f"a vector of {len(numbers)} came back, and the model's have {self._dimension}")
@@ -211,11 +212,18 @@ def _revision(said: Mapping[str, Any]) -> str | None:
     return revision if isinstance(revision, str) and revision else None
 
 
+def _has_length(numbers: NDArray[np.float64]) -> bool:
+    """Tell whether a vector has a length that is a number, and not zero: only such a one has a direction."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        length = float(np.sqrt(np.dot(numbers, numbers)))
+    return 0.0 < length < math.inf
+
+
 def _numbers(given: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 - JSON
     """Return a vector as sent: little-endian floats in base64 as asked for, or the list that some servers send."""
     try:
         if isinstance(given, str):
             return np.frombuffer(b64decode(given, validate=True), dtype="<f4").astype(np.float64)
         return np.asarray(given, dtype=np.float64) if isinstance(given, list) else None
-    except (ValueError, TypeError, OverflowError, binascii.Error):
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
         return None

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from infra.address import Address
 from infra.models.endpoint import Endpoint, RefusedError, sendable
@@ -17,6 +17,8 @@ UNIT: Final = 1000
 _SURE: Final = 1e-9
 """Probabilities are read no nearer to 0 and 1 than this, 21 logits: beyond it floats tell nothing apart."""
 _CALLS: Final = 4
+_LARGEST: Final = 1_000_000
+"""Beyond this, which is far from any logit, what comes is no score."""
 
 
 class HttpReranker:
@@ -65,12 +67,17 @@ class HttpReranker:
 
     def _scores(self, results: Any, count: int) -> list[float]:  # noqa: ANN401 - JSON
         rows = [row for row in results if isinstance(row, dict)] if isinstance(results, list) else []
-        by_index = {row.get("index"): row.get("relevance_score") for row in rows}
+        by_index = {row.get("index"): row.get("relevance_score") for row in rows if type(row.get("index")) is int}
         scores = [by_index.get(index) for index in range(count)]
-        fit = [float(score) for score in scores if isinstance(score, int | float) and math.isfinite(score)]
+        fit = [float(score) for score in scores if _is_score(score)]
         if len(rows) != count or len(fit) != count:
             self._endpoint.unfit(f"{count} texts were sent, and scores for {len(fit)} of them came back")
         return fit
+
+
+def _is_score(given: object) -> TypeGuard[int | float]:
+    """Tell whether it is a number of no absurd size; truths are none, though Python counts them among them."""
+    return isinstance(given, int | float) and not isinstance(given, bool) and abs(given) <= _LARGEST
 
 
 def logit(probability: float) -> float:

@@ -25,6 +25,9 @@ A = TypeVar("A", bound=Model)
 _TRIES: Final = 2
 """A model that errs twice at the same errs the third time as well, and each time costs as much."""
 
+_NO_DATA: Final = "{}"
+_SAID: Final = 200
+
 _CUT: Final = {
     "length": "it was cut off at {longest} tokens: be shorter",
     "content_filter": "a filter stopped it",
@@ -79,7 +82,7 @@ class KeptLanguageModel:
             asking = asking_of(request, fault)
             if asking.tokens > self.context:
                 return _counted(use, Outcome.DEGRADED if attempt else Outcome.OVER_BUDGET, None)
-            result = await self._answer(request.space, asking, use)
+            result = await self._answer(request, asking, use)
             try:
                 answer = usable(request, result)
             except _Unusable as unusable:
@@ -91,14 +94,33 @@ class KeptLanguageModel:
             return _counted(use, Outcome.CACHED if use.calls == calls else again, answer)
         return _counted(use, Outcome.DEGRADED, None)
 
-    async def _answer(self, space: Space, asking: Asking, use: ModelUse) -> ModelResult:
+    async def _answer(self, request: Request[Any], asking: Asking, use: ModelUse) -> ModelResult:
         """Return the answer that stands: one that was kept, or a new one when it is."""
-        key = asking.key(self.model)
+        space, key = request.space, asking.key(self.model)
         kept = await self.results.get(space, key)
         if kept is not None:
             return kept
         completion = await self._called(space, asking, use)
+        if completion.status != HTTPStatus.OK:
+            await self._must_be_of_data(request, use)
         return await self.results.keep(space, key, result_of(self.model, asking, completion))
+
+    async def _must_be_of_data(self, request: Request[Any], use: ModelUse) -> None:
+        """Return if it was its data that a request was refused for: without any it is answered.
+
+        Raises:
+            Unavailable: if all such requests are refused, which none of them is to blame for and a person can mend.
+        """
+        bare = Request(request.space, request.prompt, _NO_DATA)
+        found = await self._called(bare.space, asking_of(bare), use)
+        if found.status != HTTPStatus.OK:
+            use.outcomes[Outcome.UNAVAILABLE] += 1
+            name, said = request.prompt.name, f"{found.status} {found.text[:_SAID]!r}"
+            msg = (
+                f"{self.model} refuses {name} whatever its data ({said}): "
+                "its endpoint takes not the JSON schema or the parameters of a call: see `anabranch models check`"
+            )
+            raise Unavailable(msg)
 
     async def _called(self, space: Space, asking: Asking, use: ModelUse) -> Completion:
         try:

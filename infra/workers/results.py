@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any, Final
 
-from aiokafka import TopicPartition
+from aiokafka.errors import ConsumerStoppedError
 
 from infra.errors import MissingError
 from infra.remote.follower import Deliver, Follower
 from stages.contract import Unavailable
 from streams.kafka.results import Start, TopicResults
 
+_CLOSED: Final = "what reads the answers of models was let go; another one is begun"
+
 
 class _Waiting(Follower):
-    """A follower for stages: to them a broker that is away is one that does not answer, and they wait."""
+    """A follower for stages: to them a broker that is away is one that does not answer, and they wait.
 
-    async def ends(self, parts: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return where partitions end now."""
+    Several lanes share it. One may close it while others wait for their turn: they ask again, by another one.
+    """
+
+    _is_closed = False
+
+    async def close(self) -> None:
+        """Let go of the connection, once nobody reads."""
+        async with self._lock:
+            self._is_closed = True
+            await super().close()
+
+    async def _told(self, work: Any) -> Any:  # noqa: ANN401 - as the base class; inside the lock
+        if self._is_closed:
+            work.close()
+            raise Unavailable(_CLOSED)
         try:
-            return await super().ends(parts)
+            return await super()._told(work)
         except MissingError as error:
             raise Unavailable(str(error)) from error
+        except ConsumerStoppedError as error:
+            raise Unavailable(_CLOSED) from error
 
 
 def topic_results(bootstrap: str) -> TopicResults:

@@ -9,6 +9,7 @@ from typing import Any
 from streams.kafka.gate import IndexGate
 from streams.kafka.partition import Partition
 from streams.kafka.worker import Worker
+from streams.metrics import ModelCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,10 @@ class PartitionSight:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A worker. ``admitting`` lanes wait until memory is complete enough, ``unavailable`` for what does not answer."""
+    """A worker. ``admitting`` lanes wait until memory is complete enough, ``unavailable`` for what does not answer.
+
+    ``asked`` counts calls of language models and how they ended: a slow one that answers lets events wait for minutes.
+    """
 
     partitions: tuple[PartitionSight, ...]
     handled: int
@@ -47,11 +51,12 @@ class Sight:
     unavailable: int
     reasons: tuple[str, ...]
     paused: bool
+    asked: int = 0
 
     @property
     def mark(self) -> tuple[object, ...]:
         """Something that changes whenever the worker gets on."""
-        return (self.handled, tuple((one.next, one.expected, one.loaded) for one in self.partitions))
+        return (self.handled, self.asked, tuple((one.next, one.expected, one.loaded) for one in self.partitions))
 
     @property
     def waits_for(self) -> list[str]:
@@ -76,7 +81,13 @@ def sight(worker: Worker, now: Callable[[], float]) -> Sight:
         unavailable=len(shared.waits.reasons),
         reasons=tuple(shared.waits.told()),
         paused=shared.pause.paused,
+        asked=_asked(shared.metrics.models),
     )
+
+
+def _asked(models: ModelCounts) -> int:
+    total = models.total()
+    return total.calls + sum(total.outcomes.values())
 
 
 def _partition(worker: Worker, one: Partition, now: float) -> PartitionSight:

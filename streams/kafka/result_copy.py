@@ -38,8 +38,7 @@ class ResultCopy:
         except sqlite3.OperationalError:  # the disk, not the file
             raise
         except sqlite3.DatabaseError:
-            self._db.close()
-            self._remove()
+            self.throw_away()
             self._open()
 
     def _open(self) -> None:
@@ -50,7 +49,9 @@ class ResultCopy:
         self.next: int = 0 if found is None else found[0]
         self._last: bytes = b"" if found is None else found[1]
 
-    def _remove(self) -> None:
+    def throw_away(self) -> None:
+        """Close and remove it."""
+        self._db.close()
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 from aiokafka import TopicPartition
 
@@ -59,6 +59,7 @@ class TopicResults:
     _producing: Producing | None = None
     _folder: Path = field(default_factory=Path)
     _reader: Reader | None = None
+    _readers: int = 0
     _copies: dict[int, ResultCopy] = field(default_factory=dict)
 
     @asynccontextmanager
@@ -75,12 +76,34 @@ class TopicResults:
 
     async def get(self, space: Space, key: str) -> ModelResult | None:
         """Return what is kept of a request, whoever kept it."""
-        named, partition = f"{space} {key}", self._partition(space)
+        partition = self._partition(space)
+        try:
+            body = await self._found(partition, f"{space} {key}")
+        except sqlite3.Error as error:
+            await self._give_up(partition, error)
+        return None if body is None else read_result(space, body)
+
+    async def _found(self, partition: int, named: str) -> bytes | None:
         body = self._copy(partition).get(named)
         if body is None:
             await self._caught_up(partition)
             body = self._copy(partition).get(named)
-        return None if body is None else read_result(space, body)
+        return body
+
+    async def _give_up(self, partition: int, error: sqlite3.Error) -> NoReturn:
+        """Let the stage wait and ask again; what was fetched is not in the copy, so it is fetched again too.
+
+        Raises:
+            Unavailable: always.
+        """
+        path = self._path(partition)
+        msg = f"{path} cannot be read or written ({error}); see to its disk and its permissions"
+        if not isinstance(error, sqlite3.OperationalError):  # the file itself, and the topic has all that it had
+            msg = f"{path} is damaged ({error}): it is thrown away, and copied afresh from {self.topic}"
+            if (copy := self._copies.pop(partition, None)) is not None:
+                copy.throw_away()
+        await self._let_go()
+        raise Unavailable(msg) from error
 
     async def keep(self, space: Space, key: str, result: ModelResult) -> ModelResult:
         """Produce an answer and return the first one of its key."""
@@ -103,13 +126,16 @@ class TopicResults:
 
     def _copy(self, partition: int) -> ResultCopy:
         if partition not in self._copies:
-            self._copies[partition] = ResultCopy(self._folder / f"{self.topic}-{partition}.sqlite")
+            self._copies[partition] = ResultCopy(self._path(partition))
         return self._copies[partition]
+
+    def _path(self, partition: int) -> Path:
+        return self._folder / f"{self.topic}-{partition}.sqlite"
 
     async def _caught_up(self, partition: int) -> None:
         part = TopicPartition(self.topic, partition)
         for _ in range(_FRESH):
-            reader = self._reader or self.reading(self._take, self._start)
+            reader = self._reader or self.reading(self._taking(), self._start)
             self._reader = reader
             try:
                 if self._copy(partition).next > (await reader.ends([part]))[part]:
@@ -117,10 +143,6 @@ class TopicResults:
                 await reader.catch_up([part])
             except OtherTopic:
                 await self._let_go()
-            except sqlite3.OperationalError as error:  # what was fetched is not in the copy: it is fetched again
-                await self._let_go()
-                msg = f"{self._copy(partition).path} cannot be written ({error}); see to its disk and its permissions"
-                raise Unavailable(msg) from error
             else:
                 return
         msg = f"partition {partition} of {self.topic} is another each time that it is read"
@@ -133,12 +155,23 @@ class TopicResults:
         raise OtherTopic(msg)
 
     async def _let_go(self) -> None:
-        if self._reader is not None:
-            await self._reader.close()
-            self._reader = None
+        """Let go of the reader; other lanes may wait for it, and begin another one meanwhile."""
+        reader, self._reader = self._reader, None
+        self._readers += 1
+        if reader is not None:
+            await reader.close()
 
-    async def _take(self, _topic: str, partition: int, records: Sequence[Record]) -> None:
-        self._copy(partition).take(records)
+    def _taking(self) -> Deliver:
+        """Return what takes the records of one reader: once it was let go, its next ones may leave a hole in a copy."""
+        number = self._readers
+
+        async def take(_topic: str, partition: int, records: Sequence[Record]) -> None:
+            if number != self._readers:
+                msg = f"what reads {self.topic} was let go"
+                raise Unavailable(msg)
+            self._copy(partition).take(records)
+
+        return take
 
     def _start(self, part: TopicPartition) -> int:
         return self._copy(part.partition).start

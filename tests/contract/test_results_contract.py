@@ -66,6 +66,20 @@ async def test_a_disk_that_refuses_is_waited_for(tmp_path: Path) -> None:
         assert await results.keep(ACME, "k", result()) == result()
 
 
+async def test_a_damaged_file_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    async with in_a_file(path)() as results:
+        for number in range(50):
+            await results.keep(ACME, f"k{number}", result("x" * 2000))
+    with path.open("r+b") as file:
+        size = file.seek(0, 2)
+        file.seek(4096 * 3)  # behind the roots: it opens well
+        file.write(b"\xff" * (size - 4096 * 3))
+    async with in_a_file(path)() as results:
+        with pytest.raises(Unavailable, match=r"results\.sqlite, .* is damaged .* backup"):
+            await results.get(ACME, "k20")
+
+
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     FileResults(path).close()

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import chain, repeat
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from infra.models.chat import ChatEndpoint
+from infra.models.kept import KeptLanguageModel
 from schemas.base import Model
 from schemas.space import Space
 from stages.ports import Request
 from stages.prompts import Prompt, as_data
-from tests.fakes.chat_server import Reply, cut, drip, flood, hang, reset, said, status
+from streams.metrics import Outcome
+from tests.fakes.chat_server import ChatServer, Reply, cut, drip, flood, hang, reset, said, status
+from tests.fakes.results import MemoryResults
 
 ACME = Space("acme/u-1")
 
@@ -24,6 +32,7 @@ class Mood(Model):
 
 
 PROMPT = Prompt("normalize.mood", 1, "Say how the speaker of the turn is.", Mood, 64)
+FINE = Mood(mood="well", quotes=("fine",))
 WELL = json.dumps({"mood": "well", "quotes": ["fine"]})
 
 
@@ -64,6 +73,7 @@ REFUSED: dict[str, Reply] = {
 AWAY: dict[str, Reply] = {
     "429 with a time": status(429, retry_after="0.01"),
     "429 with a date": status(429, retry_after="Sun, 06 Nov 1994 08:49:37 GMT"),
+    "429 with no date": status(429, retry_after="Mon, 01 Jan 2024 99999999999999999999:00:00 GMT"),
     "429 with rubbish": status(429, retry_after="soon"),
     "500": status(500),
     "503 with a time": status(503, retry_after="0"),
@@ -81,5 +91,27 @@ AWAY: dict[str, Reply] = {
     "no key": status(401),
     "forbidden": status(403),
     "no such model": status(404),
+    "aborted": said(WELL, "abort"),
+    "an error of its own": said("", "error"),
+    "packed": status(200, gzip.compress(b" " * 10_000_000), content_encoding="gzip"),
 }
 """No answer: nothing is kept, and it is asked again."""
+
+
+@asynccontextmanager
+async def asking(
+    server: ChatServer, *replies: Reply, results: MemoryResults | None = None, **more: object
+) -> AsyncIterator[KeptLanguageModel]:
+    """Give a model whose endpoint answers these one after the other, and well from then on."""
+    script = chain(replies, repeat(said(WELL)))
+    server.asked.clear()
+    server.script = lambda _asked: next(script)
+    chat = ChatEndpoint(server.url, "m", **more)  # type: ignore[arg-type]
+    try:
+        yield KeptLanguageModel(chat, results or MemoryResults())
+    finally:
+        await chat.close()
+
+
+def outcomes(model: KeptLanguageModel) -> dict[Outcome, int]:
+    return dict(model.counts.total().outcomes)

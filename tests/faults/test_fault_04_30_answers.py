@@ -17,6 +17,7 @@ import pytest
 from infra import embedded_plane
 from infra.bootstrap import open_embedded, reindex_of
 from infra.embedded_memory import EmbeddedMemory
+from infra.models import HashEmbedder
 from infra.settings import Settings
 from schemas.memory import OutcomeRow, RecordKind
 from schemas.space import Space
@@ -25,6 +26,8 @@ from streams.patience import Patience
 from tests.fakes.asked_model import AWAY, NO_USE, REFUSED
 from tests.fakes.asking_stage import let_ask
 from tests.fakes.chat_server import ChatServer, Reply, sound
+from tests.fakes.model_server import ModelServer, scores, serving
+from tests.fakes.reranker import WordsShared
 from tests.faults.user import SPACE, chatter, cli, printed, records, turn
 
 OTHER = Space("acme/ben")
@@ -115,7 +118,7 @@ async def reindexing(home: Path, server: ChatServer, memory: EmbeddedMemory) -> 
 @pytest.mark.parametrize("name", [*NO_USE, *REFUSED])
 async def test_fault_04_only_rubbish_is_rules_alone(home: Path, server: ChatServer, name: str) -> None:
     reply = (NO_USE | REFUSED)[name]
-    server.script = lambda _asked: reply
+    server.script = lambda asked: sound if asked.user == "{}" else reply  # what is asked of a refusal, without data
     counts = ModelCounts()
     async with open_embedded(with_model(home, server), counts=counts) as memory:
         await memory.publish(SPACE, SAID[:2])
@@ -123,7 +126,7 @@ async def test_fault_04_only_rubbish_is_rules_alone(home: Path, server: ChatServ
         assert str(memory.sums()) == "published=2 committed=2 lettered=0 duplicates=0 forgotten=0 pending=0"
     assert counts.total().outcomes[Outcome.DEGRADED] >= 2
     kept = printed(home, "models", "answers", "--space", SPACE)
-    assert len(kept) == counts.total().calls
+    assert len(kept) == counts.total().calls - sum(asked.user == "{}" for asked in server.asked)
     assert printed(home, "models", "answers", "--space", OTHER) == []
 
 
@@ -178,6 +181,16 @@ def test_fault_04_doctor_and_models_check_say_what_answers(home: Path, server: C
     assert "not by the schema" in language(home, **named)["found"]
     server.script = lambda _asked: AWAY["no key"]
     assert "ANABRANCH_MODEL_KEY" in language(home, code=3, **named)["found"]
+    served = ModelServer(HashEmbedder(), WordsShared())
+    with serving(served) as url:
+        both: dict[str, Any] = {"embedder": f"openai:{url}#hash", "reranker": f"openai:{url}#words"}
+        rows = printed(home, "models", "check", **both)
+        assert [(row["kind"], row["model"], row["fault"]) for row in rows] == [
+            ("encoder", "hash", None), ("reranker", "words", None)
+        ]  # fmt: skip
+        served.instead["rerank"] = [scores()]
+        (_, row) = printed(home, "models", "check", code=3, **both)
+        assert "1 texts were sent" in row["fault"]
     refused = cli(home, "models", "check")
     assert refused.exit_code == 2
     assert "ANABRANCH_LANGUAGE_MODEL" in refused.stderr

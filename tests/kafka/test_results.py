@@ -124,7 +124,7 @@ async def test_a_copy_that_cannot_be_written_is_waited_for(cabinet: Cabinet) -> 
         await other.keep(ACME, "k2", result("two"))
         (copy,) = results._copies.values()
         copy._db.execute("PRAGMA query_only=ON")
-        with pytest.raises(Unavailable, match="cannot be written"):
+        with pytest.raises(Unavailable, match="cannot be read or written"):
             await results.get(ACME, "k2")
         copy._db.execute("PRAGMA query_only=OFF")
         assert await results.get(ACME, "k2") == result("two")

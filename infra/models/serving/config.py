@@ -93,7 +93,11 @@ class LanguagePart(Served):
     """A language model on vLLM: ``model`` is its name in requests, ``source`` its folder or hub name.
 
     ``engine`` goes to vLLM as it is (``max_model_len``, ``gpu_memory_utilization``, ``tensor_parallel_size`` ...).
+    ``gpus`` are of each of its workers, of which there are as many as ``tensor_parallel_size`` says: 1, or a part of
+    one that others share; ``cpus`` are of the process in front of them.
     """
+
+    gpus: Annotated[float, Field(gt=0, le=1)] = 1.0
 
     model: str
     source: str
@@ -102,13 +106,14 @@ class LanguagePart(Served):
 
     @property
     def llm_config(self) -> dict[str, Any]:
-        """What ``ray.serve.llm.LLMConfig`` is made from; vLLM's own workers take the GPUs, by ``engine``."""
-        deployment = {name: value for name, value in self.deployment.items() if name != "ray_actor_options"}
+        """What ``ray.serve.llm.LLMConfig`` is made from; the GPUs are of vLLM's own workers, not of who starts them."""
+        deployment = self.deployment | {"ray_actor_options": {"num_cpus": self.cpus}}
         accelerator = {} if self.accelerator is None else {"accelerator_type": self.accelerator}
         return {
             "model_loading_config": {"model_id": self.model, "model_source": self.source},
             "deployment_config": deployment,
             "engine_kwargs": self.engine,
+            "placement_group_config": {"bundle_per_worker": {"GPU": self.gpus}},
         } | accelerator
 
 

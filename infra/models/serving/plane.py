@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from itertools import count
 from typing import Any, Final
 
 import ray
@@ -39,11 +40,12 @@ class EmbeddingsReplica:
     """
 
     def __init__(self, choice: str, threads: int | None) -> None:
+        self._looks = count()
         self._embedder = make_embedder(choice, threads=threads or os.cpu_count())  # Ray tells libraries to use one
 
     async def check_health(self) -> None:
         """Load the model; a replica gets no request before this has ended."""
-        await self._embedder.embed_query("health")
+        await self._embedder.embed_query(f"health {next(self._looks)}")  # the same again would come from its cache
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request."""
@@ -58,11 +60,12 @@ class RerankerReplica:
     """A cross-encoder behind ``POST /v1/rerank``; concurrent requests share calls of fixed rows, as above."""
 
     def __init__(self, choice: str, threads: int | None) -> None:
+        self._looks = count()
         self._reranker = reranker_of(choice, threads or os.cpu_count())
 
     async def check_health(self) -> None:
         """Load the model."""
-        await self._reranker.score("health", ["health"])
+        await self._reranker.score("health", [f"health {next(self._looks)}"])  # as above
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request."""

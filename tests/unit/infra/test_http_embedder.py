@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import math
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from infra.address import Address
 from infra.embedders import make_embedder
 from infra.errors import UsageError
 from infra.models import HashEmbedder
 from infra.models.encoder import quantize
-from infra.models.endpoint import Endpoint
 from infra.models.http_embedder import HttpEmbedder, TextRefusedError
 from stages.contract import Unavailable
-from tests.fakes.model_server import ModelServer, cut_short, serving, trickle, vectors
+from tests.fakes.model_server import ModelServer, cut_short, serving, vectors
 
 TEXT = "The ferry leaves at nine."
-
-
-@dataclass
-class Clock:
-    """Seconds that pass only when they are told to: ``step`` at each look."""
-
-    now: float = 100.0
-    step: float = 0.0
-
-    def __call__(self) -> float:
-        self.now += self.step
-        return self.now
 
 
 @contextmanager
@@ -121,6 +107,12 @@ def no_vectors() -> dict[str, tuple[Response, str]]:
         "no base64": (vectors("&&&"), "no vector"),
         "nested": (vectors([unit]), "no vector"),
         "huge": (vectors(["1e400", *unit[1:]]), "no vector"),
+        "packed": (PlainTextResponse(gzip.compress(b"[]"), headers={"content-encoding": "gzip"}), "packed"),
+        "nested without end": (PlainTextResponse("[" * 200_000), "no JSON"),
+        "no index": (JSONResponse({"data": [{"index": {}, "embedding": unit}]}), "in no order"),
+        "true for an index": (JSONResponse({"data": [{"index": False, "embedding": unit}]}), "in no order"),
+        "a length beyond floats": (vectors([1e308] * 384), "no vector"),
+        "a length below floats": (vectors([1e-200] * 384), "no vector"),
         "another revision": (vectors(unit, revision="3"), "revision 3"),
     }
 
@@ -167,30 +159,6 @@ async def test_a_text_too_long_for_the_model_is_cut_and_a_refused_one_fails_alon
         both = await asyncio.gather(client.embed(["fine"]), client.embed(["odd"]), return_exceptions=True)
     assert both[0] == await HashEmbedder().embed(["fine"])
     assert isinstance(both[1], TextRefusedError)
-
-
-async def test_a_server_that_asks_for_a_rest_gets_it(server: ModelServer) -> None:
-    clock = Clock()
-    with serving(server) as url:
-        endpoint = Endpoint(Address.read(f"{url}#hash"), None, 5.0, clock=clock)
-        server.instead["embeddings"] = [PlainTextResponse("full", 503, {"retry-after": "7"}), vectors([1.0])]
-        for told in ("503", "rest, 7 s"):
-            with pytest.raises(Unavailable, match=told):
-                endpoint.post("embeddings", {})
-        assert len(server.asked) == 1
-        clock.now += 7.5
-        assert endpoint.post("embeddings", {})["data"]
-        endpoint.close()
-
-
-def test_an_answer_that_trickles_ends_at_its_time(server: ModelServer) -> None:
-    clock = Clock(step=1.0)
-    server.instead["embeddings"] = [trickle(50)]
-    with serving(server) as url:
-        endpoint = Endpoint(Address.read(f"{url}#hash"), None, 5.0, clock=clock)
-        with pytest.raises(Unavailable, match="over 5 s"):
-            endpoint.post("embeddings", {})
-        endpoint.close()
 
 
 def test_vectors_longer_than_the_index_takes_are_wrong_use(server: ModelServer) -> None:

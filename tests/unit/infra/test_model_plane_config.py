@@ -32,7 +32,8 @@ waiting = 7
 model = "small"
 source = "/models/small"
 accelerator = "H200"
-gpus = 1
+gpus = 0.5
+cpus = 2
 engine = { max_model_len = 8192, gpu_memory_utilization = 0.5 }
 """
 
@@ -58,6 +59,8 @@ def test_a_dry_run_says_in_rays_words_what_would_be_served(tmp_path: Path) -> No
     assert llm["llm"]["engine_kwargs"] == {"max_model_len": 8192, "gpu_memory_utilization": 0.5}
     assert llm["llm"]["accelerator_type"] == "H200"
     assert llm["llm"]["deployment_config"]["max_ongoing_requests"] == 64
+    assert llm["llm"]["deployment_config"]["ray_actor_options"] == {"num_cpus": 2.0}
+    assert llm["llm"]["placement_group_config"] == {"bundle_per_worker": {"GPU": 0.5}}
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,7 @@ def test_a_dry_run_says_in_rays_words_what_would_be_served(tmp_path: Path) -> No
         ("[embeddings]\nmodel = 'openai:http://h/v1#m'", "served elsewhere"),
         ("[reranker]\nmodel = 'hash'", "sentence-transformers:NAME_OR_FOLDER"),
         ("[embeddings]\nmodel = 'hash'\nreplicas_min = 4", "replicas_max 1"),
+        ("[language]\nmodel = 'm'\nsource = 's'\ngpus = 2", "language.gpus"),
         ("[embeddings", "can't be read"),
     ],
 )
@@ -96,9 +100,12 @@ def test_a_stage_worker_loads_neither_ray_nor_vllm() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pydantic, at Ray's own models
 async def test_the_reranker_s_replica_answers_as_the_model_does(monkeypatch: pytest.MonkeyPatch) -> None:
     plane = pytest.importorskip("infra.models.serving.plane", reason="the extra `serve` is not installed")
-    monkeypatch.setattr(plane, "reranker_of", lambda _choice, _threads: WordsShared())
+    words = WordsShared()
+    monkeypatch.setattr(plane, "reranker_of", lambda _choice, _threads: words)
     replica = plane.RerankerReplica("sentence-transformers:words", None)
-    await replica.check_health()
+    for _ in range(2):
+        await replica.check_health()
+    assert words.asked[0] != words.asked[1], "a cache would answer for a model that is gone"
     body = json.dumps({"model": "words", "query": "dog", "documents": ["sea", "old dog"], "top_n": 1}).encode()
     (best,) = json.loads((await replica(request_of(body))).body)["results"]
     assert best == {"index": 1, "relevance_score": pytest.approx(0.622, abs=0.001)}

@@ -59,6 +59,12 @@ async def test_probabilities_and_logits_are_told_apart(given_scores: tuple[float
         scores(0.1, "high"),
         PlainTextResponse('{"results": [{"index": 0, "relevance_score": NaN}, {"index": 1, "relevance_score": 0}]}'),
         JSONResponse({"results": [{"index": 1, "relevance_score": 0.1}] * 2}),
+        JSONResponse({"results": [{"index": [], "relevance_score": 0.1}] * 2}),
+        JSONResponse({"results": [{"index": index, "relevance_score": 0.1} for index in (False, True)]}),
+        scores(0.1, bool(1)),
+        scores(0.1, 10**400),
+        scores(0.1, 1e308),
+        PlainTextResponse("[" * 200_000),
     ],
 )
 async def test_what_is_no_score_for_each_is_no_answer(answer: Any) -> None:
@@ -86,6 +92,36 @@ async def test_a_reranker_that_takes_too_long_does_not_answer() -> None:
     with pytest.raises(Unavailable, match=r"within 0\.01 s"):
         await bounded.score("q", ["t"])
     bounded.close()
+
+
+@pytest.mark.parametrize("fault", [ModelMissing("m", "gone", "fetch it"), ZeroDivisionError("odd"), ValueError()])
+async def test_whatever_befalls_a_reranker_recall_goes_on_without_it(fault: Exception) -> None:
+    class Faulty(HttpReranker):
+        async def score(self, query: str, texts: Sequence[str]) -> list[int]:
+            raise fault
+
+    bounded = BoundedReranker(Faulty("http://127.0.0.1:9/v1#m"), 1.0)
+    with pytest.raises(Unavailable, match=r"reranker m does not answer|model m is missing"):
+        await bounded.score("q", ["t"])
+    bounded.close()
+
+
+def test_no_call_goes_on_for_longer_than_recall_waits(tmp_path: Path) -> None:
+    made = make_reranker(Settings(home=tmp_path, reranker="openai:http://127.0.0.1:9/v1#m", reranker_wait=0.5))
+    assert made is not None
+    assert isinstance(made.inner, HttpReranker)
+    assert made.inner._endpoint._answer_s == 0.5
+    made.close()
+
+
+@with_models
+async def test_scores_that_are_no_numbers_are_no_answer(tmp_path: Path) -> None:
+    broken = CrossEncoderReranker(str(small_cross_encoder(tmp_path / "one")), device="cpu")
+    for parameter in broken._pool.loaded()._model.parameters():
+        parameter.data.fill_(float("nan"))
+    with pytest.raises(Unavailable, match="no finite scores"):
+        await broken.score("q", ["t"])
+    broken.close()
 
 
 @pytest.mark.parametrize("choice", ["bert", "openai:", "openai:ftp://x#m", "sentence-transformers:"])

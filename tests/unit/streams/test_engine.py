@@ -18,6 +18,7 @@ from stages.commit import Commit
 from stages.commit.state import CommitState
 from stages.contract import Emit, Reject, Unavailable
 from streams.effects import Cut
+from streams.kafka.producing import RefusedWrite
 from streams.stopped import StageCrashed
 from streams.topology import COMMIT
 from tests.fakes.recorder import SPACE, Recorder, engine, log, markers, wired
@@ -74,6 +75,15 @@ async def test_the_third_crash_at_a_record_is_a_letter_and_the_space_goes_on() -
     assert "ZeroDivisionError" in letter.reason
     assert not letter.input_fault
     assert recorder.outcomes()[-2:] == [(1, "t2", True), (2, "t3", False)]
+
+
+async def test_what_stops_a_stage_is_no_crash_of_its_input() -> None:
+    """A broker that refuses what a stage keeps would make letters of all that comes."""
+    recorder = Recorder()
+    for _ in range(4):
+        with pytest.raises(RefusedWrite, match="no right"):
+            await engine(recorder, lambda _text: RefusedWrite("no right")).advance(SPACE, log("one"))
+    assert (recorder.crashed, recorder.cuts) == (0, [])
 
 
 async def test_a_lane_that_has_much_to_do_lets_others_go_on_meanwhile() -> None:

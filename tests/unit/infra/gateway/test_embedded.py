@@ -18,6 +18,7 @@ from infra.gateway import embedded
 from infra.gateway.embedded import open_served
 from infra.home import LOG
 from infra.memory_api import Sums
+from infra.models import HashEmbedder
 from infra.settings import Settings
 from schemas.space import Space
 from stages.contract import Unavailable
@@ -236,6 +237,20 @@ async def test_a_fault_that_has_passed_leaves_the_gateway_ready_though_nothing_c
     async with real(settings) as client, asyncio.timeout(20):
         while faults or (await client.get("/readyz")).status_code != 200:  # noqa: ASYNC110 - a page
             await asyncio.sleep(0.02)
+
+
+async def test_a_model_that_is_gone_is_seen_though_its_vectors_are_kept(settings: Settings) -> None:
+    asked = list[str]()
+
+    class Listening(HashEmbedder):
+        async def embed_query(self, text: str) -> bytes:
+            asked.append(text)
+            return await super().embed_query(text)
+
+    async with open_served(settings, Listening()) as served:
+        for _ in range(2):
+            assert not any((await served.parts()).values())
+    assert len(set(asked)) == 2
 
 
 async def test_publishers_share_writes_to_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,10 @@ def test_work_without_progress_is_told_after_a_while_and_ends_the_process_much_l
     assert after(60 * OVER, SEEN, SEEN).is_over
 
 
+def test_a_slow_model_that_answers_is_progress() -> None:
+    assert after(50, *(replace(SEEN, asked=number) for number in range(20))).reason is None
+
+
 @pytest.mark.parametrize(
     "seen",
     [

@@ -87,6 +87,43 @@ async def test_a_topic_that_is_another_each_time_is_waited_for(tmp_path: Path) -
             await again.get(ACME, "k2")
 
 
+async def test_a_damaged_copy_is_thrown_away_and_read_afresh(tmp_path: Path) -> None:
+    topic = Topic()
+    results, opening = opened(topic, tmp_path)
+    async with opening:
+        for number in range(50):
+            await results.keep(ACME, f"k{number}", result("x" * 2000))
+        results._copy(0)._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        results._copy(0).close()
+        del results._copies[0]
+        path = results._path(0)
+        with path.open("r+b") as file:
+            size = file.seek(0, 2)
+            file.seek(4096 * 4)  # behind the roots: it opens well
+            file.write(b"\xff" * (size - 4096 * 4))
+        with pytest.raises(Unavailable, match=r"is damaged .* copied afresh"):
+            await results.get(ACME, "k20")
+        for number in range(50):
+            assert await results.get(ACME, f"k{number}") == result("x" * 2000)
+
+
+async def test_a_copy_that_cannot_be_opened_is_waited_for(tmp_path: Path) -> None:
+    results, opening = opened(Topic(), tmp_path / "nowhere")
+    async with opening:
+        with pytest.raises(Unavailable, match="see to its disk"):
+            await results.get(ACME, "k")
+
+
+async def test_a_reader_that_was_let_go_leaves_no_hole(tmp_path: Path) -> None:
+    results, opening = opened(Topic(), tmp_path)
+    async with opening:
+        take = results._taking()
+        await results._let_go()
+        with pytest.raises(Unavailable, match="let go"):
+            await take("model.results", 0, [Record(0, 7, b"acme/u-1 k", b"x", {})])
+        assert results._copy(0).next == 0
+
+
 async def test_nothing_is_kept_before_a_worker_runs() -> None:
     with pytest.raises(RuntimeError, match="a worker that runs"):
         await TopicResults(Topic().reader).get(ACME, "k")
