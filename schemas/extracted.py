@@ -112,7 +112,8 @@ class Extracted(Model):
     ``structured`` are the lists, tables and the like in it; ``more_structured`` counts those beyond the bound, which
     only the turn's own record shows. ``views`` are those that were found with it. ``view_set`` is the version of the
     set under which it was read. ``refused`` counts what a model said that is not so: quotes that no turn holds, views
-    and records that were not shown; ``degraded`` says that an answer was of no use, so that rules made what they could.
+    and records that were not shown; and items that the event had no room for. ``degraded`` says that an answer was of
+    no use, so that rules made what they could.
 
     Raises:
         ValueError: if an item or a structured record stands where its turn has no text.

@@ -39,14 +39,14 @@ async def _views(session: Session, space: Space, *, as_json: bool, wait: bool) -
 
 
 def _general(general: ViewSet) -> Iterator[dict[str, Any]]:
-    """Give the views that every space starts with."""
+    """Give the views that every space starts with; where ``views`` is "single", only the catch-all is asked for."""
     for view in general.views:
         detail = ViewDetail(view=view, version=general.version, holds_from=general.since)
         yield _told(detail, (), degraded=False)
 
 
 def _converged(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the views of a space's own sets, by version and in the order in which they were chosen."""
+    """Return the views of a space's own sets, by version and then by id."""
     found = [row for row in rows if isinstance(row, RecordRow) and row.view is not None]
     members = [(row, row.view) for row in found if row.view is not None and row.view.version is not None]
     told = [_told(detail, row.provenance, degraded=row.degraded) for row, detail in members]

@@ -15,6 +15,7 @@ from stages.extract_per_view.dpp import greedy_map, kernel
 from stages.extract_per_view.pool import Pooled
 from stages.extract_per_view.sets import SIZE, Choice, bounded, instruction
 from stages.extract_per_view.views import OTHER, VIEWS
+from stages.extract_per_view.wording import says_something
 from stages.ports import Embedder, LanguageModel, Request
 from stages.prompts import as_data
 from stages.text.similarity import dots, permille
@@ -146,7 +147,7 @@ def _request(space: Space, one: Member) -> Request[Canonical]:
         prompt=CANONICAL,
         data=as_data({"seed": _shown(one.seed.view), "near": [_shown(other.view) for other in one.near]}),
         check=lambda answer: (
-            None if answer.name.strip() and answer.look_for.strip() else "Name and look_for are empty."
+            None if says_something(answer.name) and says_something(answer.look_for) else "Name and look_for are empty."
         ),
     )
 

@@ -10,6 +10,7 @@ from schemas.view import View, ViewSet
 from stages.extract_per_view.answers import DISCOVER, Proposal, Proposals
 from stages.extract_per_view.learning import EVERY, Learning, Traced, candidate_id, named
 from stages.extract_per_view.sets import bounded
+from stages.extract_per_view.wording import says_something
 from stages.ports import LanguageModel, Request
 from stages.prompts import as_data
 
@@ -72,7 +73,7 @@ def _request(space: Space, trace: Sequence[Traced], views: ViewSet) -> Request[P
 
 
 def _check(answer: Proposals) -> str | None:
-    blank = [one for one in answer.views if not (one.name.strip() and one.look_for.strip())]
+    blank = [one for one in answer.views if not (says_something(one.name) and says_something(one.look_for))]
     return "Every view needs a name and what it looks for." if blank else None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,14 +10,12 @@ from schemas.localized import Localized
 from schemas.span import Span
 from schemas.turn import Speaker
 from schemas.view import View
-from stages.extract_per_view.answers import Said, Taken
+from stages.extract_per_view.answers import Filled, Said, Taken
 from stages.extract_per_view.drafts import barred
+from stages.extract_per_view.occurrences import occurrences
 from stages.extract_per_view.shown import Shown, numbered, part
-from stages.extract_per_view.standalone import clipped
+from stages.extract_per_view.wording import says_something, tells, worded
 from stages.text.tokens import content_tokens, tokens
-
-_LEAST: Final = 3
-"""Characters of a quote that is more than a letter found anywhere."""
 
 NOTHING_STANDS: Final = (
     "No item can be used: every quote must be copied letter by letter from the turn that it names, and every number be "
@@ -28,7 +25,10 @@ NOTHING_STANDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """An item of an answer with what its numbers stand for, and the span of its turn that it quotes."""
+    """An item of an answer with what its numbers stand for, and the span of its turn that it quotes.
+
+    ``rests`` are the ids of the chunk's other turns whose words the text has and its own turn has not.
+    """
 
     said: Said
     turn: Localized
@@ -36,6 +36,7 @@ class Grounded:
     owner: Speaker
     views: tuple[View, ...]
     suggested_by: tuple[str, ...]
+    rests: tuple[str, ...] = ()
 
     @property
     def quote(self) -> str:
@@ -63,50 +64,68 @@ def standing(shown: Shown, answer: Taken) -> Standing:
     return Standing(kept, sum(refused for _, refused in read))
 
 
-def _grounded(shown: Shown, said: Said) -> tuple[Grounded | None, int]:
-    views = tuple(shown.views[number - 1] for number in dict.fromkeys(said.views) if numbered(number, shown.views))
-    suggested = tuple(dict.fromkeys(number for number in said.suggested_by if numbered(number, shown.known)))
-    invented = len(set(said.views)) - len(views) + len(set(said.suggested_by)) - len(suggested)
-    if not (views and numbered(said.turn, shown.turns) and numbered(said.owner, shown.speakers)):
+def _grounded(shown: Shown, answered: Said) -> tuple[Grounded | None, int]:
+    views = tuple(shown.views[number - 1] for number in dict.fromkeys(answered.views) if numbered(number, shown.views))
+    suggested = tuple(dict.fromkeys(number for number in answered.suggested_by if numbered(number, shown.known)))
+    invented = len(set(answered.views)) - len(views) + len(set(answered.suggested_by)) - len(suggested)
+    if not (views and numbered(answered.turn, shown.turns) and numbered(answered.owner, shown.speakers)):
         return None, invented + 1
+    said = _clean(answered, is_guess=answered.tentative or bool(suggested))
     turn = shown.turns[said.turn - 1]
-    span = found(part(turn.normalized.text), said.quote)
-    if span is None or not _allowed(shown, turn, span) or not _of_chunk(shown, said, suggested):
+    span = _place(shown, turn, said.quote)
+    if span is None or not tells(said.text) or not _of_chunk(shown, said, suggested):
         return None, invented + 1
     ids = tuple(shown.known[number - 1].record.id for number in suggested)
-    return Grounded(said, turn, span, shown.speakers[said.owner - 1], views, ids if said.tentative else ()), invented
+    return Grounded(said, turn, span, shown.speakers[said.owner - 1], views, ids, _rests(shown, turn, said)), invented
 
 
-def _allowed(shown: Shown, turn: Localized, span: Span) -> bool:
-    """Tell whether the turn says this itself, and does not repeat what somebody said."""
-    people = [speaker.label for speaker in shown.speakers]
-    return not any(start <= span.start < end for start, end in barred(turn.normalized.text, people))
+def _clean(said: Said, *, is_guess: bool) -> Said:
+    """Return an item with its words as they may be kept; what rests on remembered things is a guess, say it or not."""
+    filled = [Filled.model_construct(name=worded(one.name), value=worded(one.value)) for one in said.slots]
+    changed = {
+        "text": worded(said.text),
+        "subject": worded(said.subject),
+        "attribute": worded(said.attribute),
+        "slots": tuple(one for one in filled if one.name and says_something(one.value)),
+        "tentative": is_guess,
+    }
+    return said.model_copy(update=changed)
+
+
+def _place(shown: Shown, turn: Localized, quote: str) -> Span | None:
+    """Return the first place where the turn says this itself, and does not repeat what somebody said."""
+    people = {*shown.people, *(speaker.label for speaker in shown.speakers)}
+    out = barred(turn.normalized.text, sorted(people))
+    places = occurrences(part(turn.normalized.text), quote)
+    return next((one for one in places if not any(a < one.end and one.start < b for a, b in out)), None)
 
 
 def _of_chunk(shown: Shown, said: Said, suggested: Sequence[int]) -> bool:
-    """Tell whether the text has something of the chunk beside names, and of what suggests it where it is tentative."""
+    """Tell whether the text has something of the chunk beside names, or of what suggests it where it is tentative."""
     if said.tentative and not suggested:
         return False
-    names = {token for speaker in shown.speakers for token in tokens(speaker.label)}
-    mine = set(content_tokens(said.text)) - names
-    there = {token for turn in shown.turns for token in content_tokens(part(turn.normalized.text))}
+    mine = _own_words(shown, said)
+    there = {token for turn in shown.turns for token in _tokens(turn)}
     there |= {token for number in suggested for token in content_tokens(shown.known[number - 1].record.text)}
     return not mine or not there.isdisjoint(mine)
 
 
-def found(text: str, quote: str) -> Span | None:
-    """Return where a text has the words of a quote, whatever its white space and the case of its letters."""
-    words = quote.split()
-    if not words or sum(map(len, words)) < min(_LEAST, len(text.strip())):
-        return None
-    for pattern in _patterns(words):
-        match = pattern.search(text)
-        if match is not None:
-            return clipped(text, Span(start=match.start(), end=match.end()))
-    return None
+def _rests(shown: Shown, turn: Localized, said: Said) -> tuple[str, ...]:
+    """Return the other turns that an item rests on: each gives it a word that it has from no turn before."""
+    lacking = _own_words(shown, said) - _tokens(turn)
+    found = []
+    for other in shown.turns:
+        given = lacking & _tokens(other)
+        if given:
+            found.append(other.normalized.turn.turn_id)
+            lacking -= given
+    return tuple(found)
 
 
-def _patterns(words: Sequence[str]) -> Iterator[re.Pattern[str]]:
-    same = r"\s+".join(map(re.escape, words))
-    yield re.compile(same)
-    yield re.compile(same, re.IGNORECASE)
+def _own_words(shown: Shown, said: Said) -> set[str]:
+    names = {token for speaker in shown.speakers for token in tokens(speaker.label)}
+    return set(content_tokens(said.text)) - names
+
+
+def _tokens(turn: Localized) -> set[str]:
+    return set(content_tokens(part(turn.normalized.text)))

@@ -86,8 +86,9 @@ def _key(localized: Localized, draft: Draft, view: str, kind: ItemKind, parties:
 def _target(
     localized: Localized, draft: Draft, key: Key, told: Sequence[Told], parties: Sequence[Party]
 ) -> Corrected | None:
-    """Return what a correction is about; an agent can put right its own statements only."""
+    """Return what a correction is about: nothing said after it. An agent can put right its own statements only."""
     speaker = localized.normalized.turn.speaker
+    told = [entry for entry in told if entry.position <= localized.header.position]
     values = values_of(draft.source, finest(times_of(localized.normalized, draft.span)))
     own = [entry for entry in told if speaker.role is Role.USER or entry.speaker == short(speaker.id)]
     said = stated(own, (speaker.id, *(party.id for party in parties)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Final
 
 from schemas.extracted import Item
@@ -34,7 +35,7 @@ _KINDS: Final[frozenset[RecordKind]] = frozenset(ITEM_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a chunk told. ``refused`` counts what the model said that is not so."""
+    """What a chunk told. ``refused`` counts what the model said that is not so, and items that had no room."""
 
     items: tuple[Item, ...] = ()
     refused: int = 0
@@ -67,23 +68,25 @@ class ChunkReader:
             Unavailable: if a model or the index does not answer.
         """
         if chunk.suspect:
-            return Reading(await self._finished(await self._by_rules(chunk.turns, state), 0, most))
-        shown = await self._shown(chunk, views)
+            return await self._finished(await self._by_rules(chunk.turns, state), 0, most)
+        shown = await self._shown(chunk, views, state)
         answers = await self._asked(shown)
         told = [standing(one, answer) for one, answer in zip(shown, answers, strict=True) if answer is not None]
         if not told:
             made = await self._by_rules(chunk.turns, state)
-            return Reading(await self._finished(made, 0, most, degraded=True), degraded=True)
-        grounded = _merged(one for each in told for one in each.items)
+            return await self._finished(made, 0, most, degraded=True)
+        grounded = _merged(_in_turn([each.items for each in told]))
         made = [_Made(one.turn, shaped_by_model(one, state.told.entries, state.parties), one) for one in grounded]
         made += await self._by_rules(chunk.turns, state, unseen=True)
-        items = await self._finished(made, views.version, most)
-        return Reading(items, sum(one.refused for one in told), degraded=len(told) < len(shown))
+        reading = await self._finished(made, views.version, most)
+        refused = reading.refused + sum(one.refused for one in told)
+        return replace(reading, refused=refused, degraded=len(told) < len(shown))
 
-    async def _shown(self, chunk: Chunk, views: ViewSet) -> list[Shown]:
+    async def _shown(self, chunk: Chunk, views: ViewSet, state: ExtractState) -> list[Shown]:
         known = await self._known(chunk)
         sets = [(view,) for view in views.views] if self.apart else [views.views]
-        return [Shown(chunk, own, known) for own in sets]
+        people = tuple(party.label for party in state.parties)
+        return [Shown(chunk, own, known, people) for own in sets]
 
     async def _asked(self, shown: Sequence[Shown]) -> list[Taken | None]:
         return await all_asked(self.language.ask(one.request(partial(check, one))) for one in shown)
@@ -122,13 +125,13 @@ class ChunkReader:
             found += [_Made(turn, shape) for shape in await ruled(self.embedder, turn, own, vectors, state)]
         return found
 
-    async def _finished(
-        self, made: Sequence[_Made], version: int, most: int, *, degraded: bool = False
-    ) -> tuple[Item, ...]:
+    async def _finished(self, made: Sequence[_Made], version: int, most: int, *, degraded: bool = False) -> Reading:
+        """Return the first ``most`` as items, and how many there was no room for."""
         chosen = made[:most]
         vectors = await self.embedder.embed([one.shape.text for one in chosen]) if chosen else []
         pairs = zip(chosen, vectors, strict=True)
-        return tuple(self._item(one, vector, version, degraded=degraded) for one, vector in pairs)
+        items = tuple(self._item(one, vector, version, degraded=degraded) for one, vector in pairs)
+        return Reading(items, len(made) - len(chosen), degraded)
 
     def _item(self, one: _Made, vector: bytes, version: int, *, degraded: bool) -> Item:
         made = item(one.turn, one.shape, vector)
@@ -136,6 +139,7 @@ class ChunkReader:
         more: dict[str, object] = {"quoted": quoted(one.turn) if earlier else None, "degraded": degraded}
         if one.grounded is not None:
             more |= {"view_set": version, "slots": slots_of(one.grounded, made)}
+            more["provenance"] = tuple(dict.fromkeys((*made.provenance, *one.grounded.rests)))
             if one.grounded.said.tentative:
                 more |= {"rests_on": one.grounded.quote, "suggested_by": one.grounded.suggested_by, "changes": False}
         return made.model_copy(update=more)
@@ -143,6 +147,12 @@ class ChunkReader:
 
 def _told_plainly(one: Found) -> bool:
     return one.changed is None and not one.record.suspect and one.record.rests_on is None
+
+
+def _in_turn(answers: Sequence[Sequence[Grounded]]) -> Iterator[Grounded]:
+    """Yield the first item of each answer, then the second: where room ends, it ends for all views alike."""
+    for row in zip_longest(*answers):
+        yield from (one for one in row if one is not None)
 
 
 def _merged(found: Iterable[Grounded]) -> list[Grounded]:

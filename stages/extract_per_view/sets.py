@@ -8,6 +8,7 @@ from typing import Final
 from schemas.view import View, ViewSet
 from stages.extract_per_view.learning import Learning
 from stages.extract_per_view.views import GENERAL, OTHER, VIEWS
+from stages.extract_per_view.wording import worded
 from stages.stored import clip, size
 
 SIZE: Final = 10
@@ -39,11 +40,11 @@ def active(learning: Learning, choice: Choice) -> ViewSet:
 def bounded(view: View) -> View:
     """Return a view that a model worded within the bytes that the state has for it: sets and candidates stay there."""
     room, slots = SLOTS_BYTES, list[str]()
-    for slot in dict.fromkeys(" ".join(slot.split()) for slot in view.slots):
+    for slot in dict.fromkeys(map(worded, view.slots)):
         room -= size(slot)
         if slot and room >= 0:
             slots.append(slot)
-    name, template = (" ".join(text.split()) for text in (view.name, view.template))
+    name, template = worded(view.name), worded(view.template)
     changed = {"name": clip(name, NAME_BYTES), "template": clip(template, TEMPLATE_BYTES), "slots": tuple(slots)}
     return view.model_copy(update=changed)
 

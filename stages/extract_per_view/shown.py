@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from schemas.localized import Localized
@@ -13,6 +14,7 @@ from stages.extract_per_view.answers import EXTRACT, Taken
 from stages.extract_per_view.chunks import Chunk
 from stages.ports import Found, Request
 from stages.prompts import as_data
+from stages.text.sentences import sentence_bounds
 
 LONGEST: Final = 8000
 """Characters of a turn that are shown; what stands behind is read by rules."""
@@ -22,20 +24,26 @@ _KNOWN = 300
 
 
 def part(text: str) -> str:
-    """Return what of a turn's text a request shows, cut at a word."""
-    if len(text) <= LONGEST:
-        return text
-    cut = text.rfind(" ", 0, LONGEST)
-    return text[: cut if cut > 0 else LONGEST]
+    """Return what of a turn's text a request shows, cut behind a sentence: rules read on from there."""
+    return text if len(text) <= LONGEST else text[: _cut(text)]
+
+
+@lru_cache(maxsize=32)
+def _cut(text: str) -> int:
+    return max((end for _, end in sentence_bounds(text) if end <= LONGEST), default=LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A chunk before a model. Everything has the number of its place, from 1 on."""
+    """A chunk before a model. Everything has the number of its place, from 1 on.
+
+    ``people`` are the names of the space's parties, who may be quoted without speaking here.
+    """
 
     chunk: Chunk
     views: tuple[View, ...]
     known: tuple[Found, ...] = ()
+    people: tuple[str, ...] = ()
 
     @property
     def speakers(self) -> tuple[Speaker, ...]:

@@ -23,6 +23,9 @@ from stages.extract_per_view.statements import is_question, own
 _STATED: Final = "stated "
 """Before slots of a model named like those by whose values rules retire records: a model's word is not enough."""
 
+_BRANCH: Final = "branch:"
+"""The subject of what is about no named thing: a model that says so names none."""
+
 
 @dataclass(frozen=True)
 class Worded(Draft):
@@ -72,7 +75,7 @@ def _worded(one: Grounded, known: Aspect | None) -> Worded:
         corrects=plain and corrects(one.quote),
         spoken=None,
         rank=0,
-        words=" ".join(one.said.text.split()),
+        words=one.said.text,
     )
 
 
@@ -80,9 +83,10 @@ def _key(one: Grounded, kind: ItemKind, known: Aspect | None) -> Key:
     if known is not None:
         return Key(owner=one.owner.id, subject=known.subject, attribute=known.attribute)
     named = one.said.subject.casefold().strip()[:MAX_SUBJECT]
-    subject = named if named and named != one.owner.label.casefold() else None
+    is_taken = named == one.owner.label.casefold() or named.startswith(_BRANCH)
+    subject = named if named and not is_taken else None
     if subject is None and kind is not ItemKind.ATTRIBUTE:
-        subject = f"branch:{one.turn.placement.branch}"
+        subject = f"{_BRANCH}{one.turn.placement.branch}"
     return Key(owner=one.owner.id, subject=subject, attribute=slug(one.said.attribute) or _head(one))
 
 

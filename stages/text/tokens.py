@@ -27,6 +27,8 @@ _TOKEN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{_LETTERS}(?:['\u20
 _ASCII = re.compile(r"(?P<unspaced>(?!))|(?P<word>\w+(?:'\w+)*)", re.ASCII)
 """The same for plain text, in two thirds of the time."""
 
+_IN_WORD = re.compile(rf"(?![{_UNSPACED}])[\w{_MARKS}]")
+
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"  # Arabic, and its long stroke
@@ -78,6 +80,11 @@ def tokens(text: str) -> list[str]:
 def content_tokens(text: str) -> list[str]:
     """Return the tokens of ``text`` that are not English function words."""
     return [token for word, is_unspaced in _found(text) if word not in _STOP for token in _of(word, is_unspaced)]
+
+
+def splits_word(text: str, at: int) -> bool:
+    """Tell whether ``at`` is inside a word; scripts without spaces have no such place."""
+    return 0 < at < len(text) and bool(_IN_WORD.match(text[at - 1]) and _IN_WORD.match(text[at]))
 
 
 def _found(text: str) -> tuple[tuple[str, bool], ...]:

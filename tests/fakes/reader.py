@@ -16,7 +16,7 @@ from schemas.normalized import Attitude, Normalized, Piece, Understanding
 from schemas.span import Span
 from schemas.turn import Role, Speaker, Turn
 from stages.contract import WINDOW, Emit
-from stages.extract_per_view import Choice, ExtractPerView, ExtractState
+from stages.extract_per_view import VIEWS, Choice, ExtractPerView, ExtractState
 from stages.ports import Embedder, Request
 from stages.route.records import view_records
 from tests.fakes.flow import BOT, MIA, SPACE, START, Flow
@@ -25,6 +25,7 @@ from tests.fakes.language_model import Scripted
 from tests.fakes.told import WordEmbedder
 
 Say = Callable[[Request[Any]], object]
+NUMBER = {view.id: number for number, view in enumerate(VIEWS, 1)}
 
 
 def said(turn: int, quote: str, text: str, *, views: Sequence[int] = (1,), **more: Any) -> dict[str, Any]:
@@ -111,6 +112,20 @@ class Listening(Flow):
     def asked(self, purpose: str) -> list[Request[Any]]:
         """Return the requests of one purpose so far."""
         return [one for one in self.language.asked if one.prompt.name.endswith(f".{purpose}")]
+
+
+def answering(*items: dict[str, Any]) -> Say:
+    """Answer everything with these items."""
+    return lambda _: {"items": list(items)}
+
+
+async def heard(say: Say, *turns: tuple[Speaker, str], **more: Any) -> Extracted:
+    """Return the last event of a flow in which these things are said."""
+    flow = Listening(language=Scripted(say), **more)
+    for speaker, text in turns:
+        await flow.say(text, speaker=speaker)
+    flow.check()
+    return flow.heard[-1]
 
 
 @dataclass
