@@ -99,7 +99,7 @@ def path_of(record: RecordRow) -> str:
     if record.turn is None:
         return ""
     above = beginning(record.turn.placement.path_summary, PATH_BYTES * 3 // 5)
-    return told(above, [beginning(record.turn.z.summary, PATH_BYTES // 3)])
+    return told(above, [] if record.suspect else [beginning(record.turn.z.summary, PATH_BYTES // 3)])
 
 
 def told(title: str, gists: list[str]) -> str:

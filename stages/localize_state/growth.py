@@ -94,4 +94,5 @@ def _tokens(tokens: tuple[str, ...], most: int) -> tuple[str, ...]:
 
 
 def _gist(message: Normalized) -> str:
-    return beginning(" ".join(message.z.summary.split()), _GIST_BYTES)
+    """Return what a path says of a turn: nothing of one shaped as instructions, since models read paths."""
+    return "" if message.suspect else beginning(" ".join(message.z.summary.split()), _GIST_BYTES)

@@ -142,7 +142,8 @@ class Normalize(Stage[Numbered, Normalized | Passed, NormalizeState]):
 
     def _heard(self, message: Normalized, state: NormalizeState) -> NormalizeState:
         """Return the state with what the next turns are read with: nothing that would instruct their reader."""
-        return state if self._asked(message.turn) is None or message.suspect else state.hearing(message)
+        unread = self._asked(message.turn) is None or message.suspect
+        return state.unhearing(message.revises) if unread else state.hearing(message)
 
     async def _pieces(self, speaker: Speaker, text: str) -> tuple[Piece, ...]:
         spans = cut(text)

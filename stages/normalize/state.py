@@ -103,6 +103,10 @@ class NormalizeState:
         """Return the last turns as a model is shown them, without the former text of the one that it is to read."""
         return tuple(each for each in self.heard if each.position != revises)
 
+    def unhearing(self, revises: int | None) -> Self:
+        """Return the state without the former text of a revised turn: it stands no more, whatever the new one says."""
+        return replace(self, heard=self.before(revises))
+
     def hearing(self, message: Normalized) -> Self:
         """Return the state, that of after this turn, with the turn's beginning among the last ``MOST_HEARD``."""
         position = message.header.position

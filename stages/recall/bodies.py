@@ -25,6 +25,8 @@ class Bodies:
     async def read(cls, search: Search, scope: Scope, candidates: Sequence[Candidate], *, timely: bool) -> Self:
         """Read the records shown and the best items, since keys are theirs; where time counts, the turns' own too.
 
+        For a guess, what of its turn was found beside it is read as well.
+
         Raises:
             Unavailable: if the index does not answer.
         """
@@ -32,10 +34,18 @@ class Bodies:
         if timely:
             wanted += [one.own for one in candidates if one.own is not None]
         read = await search.fetch(scope.space, scope.as_of, list(dict.fromkeys(wanted)))
+        read += await _instead(search, scope, candidates, read)
         found = [one for one in read if scope.shows(one.record)]
         ends = await _ends(search, scope, found) if timely else {}
         left = frozenset(one.record.id for one in found if one.left is not None)
         return cls({one.record.id: one.record for one in found}, left, ends)
+
+
+async def _instead(search: Search, scope: Scope, candidates: Sequence[Candidate], read: Sequence[Found]) -> list[Found]:
+    """Return what stands for the turns whose record shown is a guess; where there are none, nothing is read."""
+    guesses = {one.record.id for one in read if one.record.rests_on is not None}
+    names = [one.instead.record_id for one in candidates if one.shown in guesses and one.instead is not None]
+    return await search.fetch(scope.space, scope.as_of, names) if names else []
 
 
 async def _ends(search: Search, scope: Scope, found: Sequence[Found]) -> dict[str, datetime]:

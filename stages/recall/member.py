@@ -42,6 +42,16 @@ _MEMBER = frozenset(content_tokens("one ones item step point option entry row li
 _LISTING = frozenset(content_tokens("list suggest recommend step option idea item suggestion table plan"))
 """Stems of which one has to be in a question whose ordinal stands alone ("who came last?" is about no list)."""
 
+_CALENDAR = frozenset(
+    content_tokens(
+        "second minute hour day night morning afternoon evening weekend week month quarter season year decade century "
+        "time spring summer autumn fall winter monday tuesday wednesday thursday friday saturday sunday january "
+        "february april june july august september october november december"
+    )
+)
+"""Stems of what is counted where no list is: "last week", "the first time". Plans have days, so that "the second day
+of the plan" asks for one."""
+
 _EMPTY = GENERIC | frozenset(
     content_tokens("list you suggested recommended gave mentioned said listed told made wrote me again earlier before")
 )
@@ -74,9 +84,17 @@ def asked(question: str) -> Asked | None:
         if at is not None and at.by_number:
             return Asked(at)
         noun = _noun(found["called"])
+        if at is not None and _is_time(at, found["called"], stems):
+            continue
         if at is not None and (noun - GENERIC or noun & _MEMBER or stems & _LISTING):
             return Asked(at, noun - GENERIC)
     return nth_asked(question)
+
+
+def _is_time(at: Ordinal, called: str, stems: frozenset[str]) -> bool:
+    """Tell whether an ordinal with what it counts says when: "last" before a time always does."""
+    near = called.split()[:1]
+    return not _CALENDAR.isdisjoint(content_tokens(" ".join(near))) and (at.number < 0 or not stems & _LISTING)
 
 
 def _noun(called: str) -> frozenset[str]:

@@ -31,11 +31,24 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Instead:
+    """The turn's own record, or else its window, behind an item that stands for the turn: should that be a guess.
+
+    ``loss`` is what the turn scores less, in thousandths, without its items.
+    """
+
+    record_id: str
+    loss: int
+    anchored: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A turn that may be evidence. ``score`` is in thousandths; ``why`` is what each retriever gave it.
 
     ``shown`` is the id of the record that stands for it, ``own`` and ``item`` are its best own record and its best
     item, where found: they hold its times. ``anchored``: the record is a window, evidence of its anchor only.
+    ``instead`` is there where an item is shown and the turn was found without it too.
     """
 
     turn_id: str
@@ -46,6 +59,7 @@ class Candidate:
     item: str | None = None
     anchored: bool = False
     branch: int | None = None
+    instead: Instead | None = None
 
     def plus(self, name: str, amount: int) -> Candidate:
         """Return the candidate with ``amount`` more, and the reason; unchanged where it is 0."""
@@ -159,7 +173,8 @@ def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> C
         given = number
         worth[role] = worth.get(role, 0) + score - scale.floor
         first.setdefault(role, match)
-    shown = first[_shown(worth)]
+    role = _shown(worth)
+    shown = first[role]
     return Candidate(
         turn_id=turn.turn_id,
         score=turn.score,
@@ -169,7 +184,26 @@ def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> C
         item=first["item"].record_id if "item" in first else None,
         anchored=shown.kind is _WINDOW,
         branch=turn.branch,
+        instead=_instead(turn, first, scales) if role == "item" else None,
     )
+
+
+def _instead(turn: _Turn, first: Mapping[str, Match], scales: Sequence[Scale]) -> Instead | None:
+    """Return what stands for a turn without its items, if anything of it was found beside them."""
+    other = first.get("own") or first.get("window")
+    if other is None:
+        return None
+    best: dict[int, int] = {}
+    plain: dict[int, int] = {}
+    for number, role, match in _best_by_role(turn):
+        best.setdefault(number, match.score)
+        if role != "item":
+            plain.setdefault(number, match.score)
+    loss = sum(
+        scales[number](score) - (scales[number](plain[number]) if number in plain else scales[number].floor)
+        for number, score in best.items()
+    )
+    return Instead(other.record_id, loss, other.kind is _WINDOW)
 
 
 def _best_by_role(turn: _Turn) -> Iterator[tuple[int, str, Match]]:

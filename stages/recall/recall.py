@@ -20,6 +20,7 @@ from stages.recall.pool import Hits, pooled
 from stages.recall.rank import Evidence
 from stages.recall.rerank import RERANKED, reranked
 from stages.recall.retrieve import Retriever, Scope, asked_at, seen
+from stages.recall.tentative import unguessed
 from stages.text.times import resolve_times
 
 _BOOSTED = 2
@@ -108,7 +109,8 @@ class Recall:
         found, placed, sought = await self._found(scope, question, placement)
         candidates = pooled(found, self._first(question.k, timely=bool(sought)), scope.windowless)
         bodies = await Bodies.read(self.search, scope, candidates, timely=bool(sought))
-        judged, degraded = await reranked(self.reranker, question.question, candidates, bodies.rows)
+        plain = unguessed(candidates, bodies.rows)
+        judged, degraded = await reranked(self.reranker, question.question, plain, bodies.rows)
         order = Evidence(question, sought, placed, bodies).rank(judged)
         asked = await member(self.search, self.embedder, scope, question)
         first, rows = (order, bodies.rows) if asked is None else raised(order, bodies.rows, asked)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from schemas.extracted import PREFERENCE_PREFIX
 from stages.ports import LanguageModel
 from stages.route.asking import Action, Answer, Ruling, Sheet
 from stages.route.evidence import Evidence
@@ -13,6 +14,9 @@ from stages.route.nearest import compared, is_keyed
 from stages.route.routers import MAX_RETIRED, Changes, route
 from stages.route.rules import Bands, are_apart, takes_over
 from stages.route.targets import Due, Reader
+
+_BRANCH = "branch:"
+"""How the subject of an item begins that names none: a conversation is no one thing."""
 
 
 class Judged(NamedTuple):
@@ -68,7 +72,19 @@ def _may(action: Action, new: Evidence, old: Evidence, changes: Changes) -> bool
         return False
     if action is Action.IGNORE:
         return not are_apart(new, old)
-    return takes_over(new, old) and len(changes.retired()) < MAX_RETIRED
+    kept = new.about == old.about or (action is Action.CHANGE and _is_plain(new) and _is_plain(old))
+    return kept and takes_over(new, old) and len(changes.retired()) < MAX_RETIRED
+
+
+def _is_plain(one: Evidence) -> bool:
+    """Tell whether an item is about a named thing, by no attribute that rules know.
+
+    Only such items change each other across attributes: "I love Oslo" says nothing against "I live in Oslo", and where
+    a persona or a whole branch is spoken of, two attributes are two things.
+    """
+    subject = one.key.subject
+    known = one.value is not None or one.key.attribute.startswith(PREFERENCE_PREFIX)
+    return subject is not None and not subject.startswith(_BRANCH) and not known
 
 
 def _one_thing(new: Evidence, old: Evidence) -> bool:
@@ -90,8 +106,7 @@ def _do(ruling: Ruling, new: Evidence, old: Evidence, changes: Changes) -> None:
         case Action.CORRECTION:
             changes.correct(new, old, reason)
         case Action.IGNORE | Action.ADD:
-            if not changes.supports(new, old):  # a turn may say a thing in two ways
-                changes.support(new, old)
+            changes.support(new, old)
 
 
 def _printable(reason: str) -> str:

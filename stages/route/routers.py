@@ -58,13 +58,10 @@ class Changes:
         )
 
     def support(self, new: Evidence, old: Evidence) -> None:
-        """Let the turn of ``new`` support ``old``, which says the same."""
-        self._edge(turn_record_id(self.space, new.said), old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
-
-    def supports(self, new: Evidence, old: Evidence) -> bool:
-        """Tell whether the turn of ``new`` was let support ``old`` already."""
-        turn = turn_record_id(self.space, new.position)
-        return any((edge.source, edge.target, edge.type) == (turn, old.id, EdgeType.SUPPORTS) for edge in self.edges)
+        """Let the turn of ``new`` support ``old``, which says the same, once: a turn may say a thing in two ways."""
+        turn = turn_record_id(self.space, new.said)
+        if all((edge.source, edge.target, edge.type) != (turn, old.id, EdgeType.SUPPORTS) for edge in self.edges):
+            self._edge(turn, old.id, EdgeType.SUPPORTS, SUPPORT[new.kind])
 
     def _supersede(self, new: Evidence, old: Evidence) -> None:
         self._edge(new.id, old.id, EdgeType.SUPERSEDES, SUPERSEDES)
@@ -99,10 +96,13 @@ def _of(judged: Sequence[tuple[Evidence, Verdict | None]], action: Action) -> li
 
 
 def correct(items: Sequence[Evidence], candidates: dict[Group, list[Evidence]], changes: Changes) -> None:
-    """Close what corrections of this very turn put right: what was last said on their key."""
+    """Close what corrections of this very turn put right: what was last said on their key before them.
+
+    An item of a chunk comes later than it was said: what others said meanwhile is not what it corrects.
+    """
     for item in items:
         gone = changes.retired()
-        known = [old for old in candidates.get(item.about, []) if old.id not in gone and old.position < item.position]
+        known = [old for old in candidates.get(item.about, []) if old.id not in gone and old.said < item.said]
         last = next((old for old in known if not (old.suspect or old.tentative)), None)
         if last is not None and len(gone) < MAX_RETIRED:
             changes.correct(item, last)

@@ -74,7 +74,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         speaker = short(message.localized.normalized.turn.speaker.id)
         working, leaving = state.working.pushed(speaker, turning.message)
         left = await self._route(reader, leaving, changes, turning)
-        rows: list[RoutedRow] = [*turning.rows(degraded=left.judged.degraded), *changes.edges]
+        rows: list[RoutedRow] = [*turning.rows(degraded=message.degraded or left.judged.degraded), *changes.edges]
         rows += [*changes.closed, *changes.changed, *left.rows, *turning.withdrawn]
         # not looked at again, which takes 3 % of the stage: all of it are checked models
         routed = Routed.model_construct(

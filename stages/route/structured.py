@@ -38,7 +38,6 @@ def _record(extracted: Extracted, ordinal: int, one: Structured) -> RecordRow:
         since=header.position,
         branch=extracted.localized.placement.branch,
         suspect=one.suspect,
-        degraded=extracted.degraded,
         form=one.form,
         heading=one.heading,
         members=one.members,

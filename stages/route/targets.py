@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from schemas.memory import EdgeRow, EdgeType, RecordKind
@@ -12,7 +12,7 @@ from schemas.space import Space
 from stages.contract import WINDOW
 from stages.ports import Filter, Found, History
 from stages.route.evidence import RECORDS, Evidence, changed, of_found
-from stages.route.ids import item_id, mark
+from stages.route.ids import item_id, mark, person
 from stages.route.kept import is_suspect, of_row, owner_of
 from stages.route.rules import comparable
 from stages.route.state import KeptItem, Known, RouteState
@@ -92,8 +92,14 @@ class Reader:
         found = [(known, row) for known, row in wanted if not is_suspect(row)]
         vectors = {(one.position, one.ordinal): one.vector for one in self.state.vectors} if found else {}
         return [
-            of_row(self.space, known, row, owner, vectors.get((known.position, row.ordinal))) for known, row in found
+            self._timed(of_row(self.space, known, row, owner, vectors.get((known.position, row.ordinal))))
+            for known, row in found
         ]
+
+    def _timed(self, one: Evidence) -> Evidence:
+        """Return an item of a chunk's earlier turn with the time of that turn, where the state has it still."""
+        told = self.state.turn(one.said) if one.back else None
+        return one if told is None else replace(one, at=told.at)
 
     async def due(self, segments: Sequence[Leaving], gone: Collection[str]) -> Due:
         """Return what of the leaving segments, and of what waited so far, can be judged now; ``gone`` are left out.
@@ -120,9 +126,23 @@ class Reader:
         """Return the items of a segment that memory does not show yet."""
         route = {message.position: message.route for message in segment.messages}
         left = [(known, row) for known, row in self.rows if route.get(known.position, 0) >> row.ordinal & 1]
-        own = [pair for pair in left if owner_of(*pair) == pair[0].speaker]
-        others = [pair for pair in left if owner_of(*pair) != pair[0].speaker]
-        return [*self.recent(own, segment.participant), *self.recent(others, _ANYBODY)]
+        groups: dict[str, list[tuple[Known, KeptItem]]] = defaultdict(list)
+        for pair in left:
+            groups[self._owner(*pair, segment.participant)].append(pair)
+        order = sorted(groups, key=lambda owner: (owner == _ANYBODY, owner != segment.participant))  # the known first
+        return [one for owner in order for one in self.recent(groups[owner], owner)]
+
+    def _owner(self, known: Known, row: KeptItem, leaving: str) -> str:
+        """Return the id of whom an item of a leaving message is about, as far as working memory knows.
+
+        The opener of a chunk has a queue of their own, whoever closed the chunk.
+        """
+        owner = owner_of(known, row)
+        return leaving if owner == known.speaker else self._participants.get(owner, _ANYBODY)
+
+    @cached_property
+    def _participants(self) -> dict[str, str]:
+        return {person(queue.participant): queue.participant for queue in self.state.working.queues}
 
     def _waiting(self, segments: Sequence[Leaving], held: Collection[str]) -> tuple[Message, ...]:
         still = [message for message in self.state.waiting if message.position > self.as_of]

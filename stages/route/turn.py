@@ -51,7 +51,7 @@ class Turning:
     reborn: Reborn | None
 
     def rows(self, *, degraded: bool) -> tuple[RecordRow | EdgeRow, ...]:
-        """Return the rows that the turn adds; its own records say ``degraded`` if what left with it went by rules."""
+        """Return the rows that the turn adds; its own records say ``degraded`` if rules read it or judged what left."""
         if not degraded:
             return *self.records, *self.edges
         own = {"degraded": True}

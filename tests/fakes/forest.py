@@ -67,10 +67,11 @@ class Grove:
         message = await normalized(
             self.turn(who, text, more), self.position, more.get("times", ()), more.get("revises")
         )
+        message = message.model_copy(update={"suspect": more.get("suspect", False)})
         outcome = await LocalizeState(self.history).decide(message, self.state)
         assert isinstance(outcome.message, Localized)
         placement = outcome.message.placement
-        row = record(message, placement)
+        row = record(message, placement).model_copy(update={"suspect": message.suspect})
         self.history.add([row], [(row.id, message.pieces[0].vector)])
         self.state, self.position = outcome.state, self.position + 1
         self.placements[message.turn.turn_id] = placement

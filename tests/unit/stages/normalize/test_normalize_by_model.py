@@ -202,6 +202,15 @@ async def test_a_revision_is_not_read_with_its_former_text() -> None:
     assert shown == [["It is warm."], ["It is warm.", "The boiler broke again."]]
 
 
+async def test_a_revision_into_instructions_takes_its_former_text_away_too() -> None:
+    talk, model = with_model(saying(reason="", facts=[], attributes=[]))
+    await talk.hear("The boiler works.", "t1")
+    await talk.hear("It is warm.", "t2")
+    await talk.hear(ORDER, "t1", revision=1)
+    await talk.hear("It is cold.", "t3")
+    assert [one["text"] for one in data(model.asked[-1])["before"]] == ["It is warm."]
+
+
 async def test_of_a_long_turn_the_beginning_is_shown_and_the_rest_goes_by_rules() -> None:
     lines = [f"I own the red boat number {n}. We painted gate {n} of the old harbour green." for n in range(80)]
     talk, model = with_model(

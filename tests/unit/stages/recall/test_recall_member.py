@@ -47,6 +47,30 @@ def test_an_ordinal_of_something_else_fits_no_list(question: str) -> None:
     assert found is None or found.nouns
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did I run a marathon last week?",
+        "Did I follow your plan last month?",
+        "Who came last Friday evening?",
+        "When was the first time I sailed?",
+        "What did I do the second day in Oslo?",
+    ],
+)
+def test_a_time_is_no_member(question: str) -> None:
+    assert asked(question) is None
+
+
+def test_the_day_of_a_plan_is_a_member() -> None:
+    assert asked("What was on the second day of the plan you made?") == Asked(Ordinal(2), frozenset({"day"}))
+
+
+async def test_last_week_raises_no_list_of_a_week() -> None:
+    told = await chat()
+    await told.event([listing(told, "t5", "Your meal plan for the week", ("rice", "soup"))])
+    assert "ordinal" not in (await first(told, "Did I run a marathon last week?")).why
+
+
 def listing(
     told: Told, turn_id: str, heading: str, members: tuple[str, ...], ordinal: int = 0, **more: Any
 ) -> RecordRow:

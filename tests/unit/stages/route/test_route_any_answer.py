@@ -17,6 +17,7 @@ from stages.route.routers import MAX_RETIRED
 from tests.fakes.embedder import DigestEmbedder
 from tests.fakes.flow import BEN, BOT, MIA, Flow
 from tests.fakes.language_model import Scripted
+from tests.fakes.reader import Listening
 
 _SAYINGS = (
     "I live in Oslo.",
@@ -58,8 +59,7 @@ def _rulings(section: dict[str, list[dict[str, Any]]], chance: Random) -> list[d
     ]
 
 
-async def played(events: list[tuple[str, int, str]], seed: int) -> Flow:
-    flow = Flow(embedder=DigestEmbedder(), router=ruler(seed))
+async def played(events: list[tuple[str, int, str]], flow: Flow) -> Flow:
     revisions = dict[str, int]()
     for text, who, what in events:
         speaker = [MIA, MIA, BEN, BOT, Speaker(id=f"u-{flow.position}")][who]
@@ -82,7 +82,19 @@ def _is_correction(row: Row) -> TypeGuard[ClosedRow]:
 @settings(max_examples=10, deadline=None)
 @given(st.lists(_EVENT, max_size=16), st.integers(0, 9))
 async def test_whatever_is_ruled_memory_keeps_its_promises(events: list[tuple[str, int, str]], seed: int) -> None:
-    flow = await played([*events, ("", 0, "drain")], seed)
+    flow = Flow(embedder=DigestEmbedder(), router=ruler(seed))
+    _hold(await played([*events, ("", 0, "drain")], flow))
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(_EVENT, max_size=16), st.integers(0, 9))
+async def test_it_does_where_items_come_with_a_later_turn(events: list[tuple[str, int, str]], seed: int) -> None:
+    """Agents reply, so that a person's items come with another's turn, and one may be corrected out of order."""
+    flow = Listening(embedder=DigestEmbedder(), router=ruler(seed))
+    _hold(await played([*events, ("", 0, "drain")], flow))
+
+
+def _hold(flow: Flow) -> None:
     flow.check()
     records = {row.id: row for row in flow.rows if isinstance(row, RecordRow)}
     for rows in flow.seen:

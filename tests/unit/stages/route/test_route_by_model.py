@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.memory import CloseCause, EdgeType, RecordKind
+from schemas.memory import CloseCause, EdgeRow, EdgeType, RecordKind, row_key
 from schemas.turn import Role, Speaker
 from stages.contract import Unavailable
 from stages.ports import Request
@@ -49,11 +49,32 @@ async def test_a_change_beyond_the_key_is_seen_with_the_models_reason() -> None:
 
 
 async def test_a_correction_closes_what_it_puts_right() -> None:
-    flow, _router = with_model(("boat", "correction", "ferry"))
-    await told(flow, FERRY, BOAT)
+    flow, _router = with_model(("pier", "correction", "nine"))
+    await told(flow, FERRY, "The ferry to Kirkwall leaves from the pier.")
     (row,) = flow.closed(CloseCause.CORRECTION)
-    assert (flow.text(row.id), flow.text(row.successor)) == (f"Mia: {FERRY}", f"Mia: {BOAT}")
-    assert (row.reason, flow.changed()) == ("correction: ferry", [])
+    assert (flow.text(row.id), flow.text(row.successor)) == (
+        f"Mia: {FERRY}",
+        "Mia: The ferry to Kirkwall leaves from the pier.",
+    )
+    assert (row.reason, flow.changed()) == ("correction: nine", [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "action"),
+    [
+        (FERRY, BOAT, "correction"),
+        ("I live in Oslo.", "I love Oslo.", "correction"),
+        ("I live in Oslo.", "I love Oslo.", "change"),
+        ("I gave up my cello lessons.", "I play the cello every evening.", "change"),
+        ("the ferry leaves at nine.", "the boat departs at ten from now on and no ferry.", "change"),
+    ],
+)
+async def test_across_attributes_only_a_named_thing_changes(old: str, new: str, action: str) -> None:
+    flow, router = with_model(("", action, ""))
+    await told(flow, old, new)
+    assert router.shown != []
+    assert (flow.changed(), flow.closed(CloseCause.CORRECTION)) == ([], [])
+    assert sum(routed.refused for routed in flow.routed) == 1
 
 
 async def test_what_says_the_same_supports_the_old_record() -> None:
@@ -63,6 +84,13 @@ async def test_what_says_the_same_supports_the_old_record() -> None:
     supports = [edge.source for edge in flow.edges(EdgeType.SUPPORTS) if edge.target == old.id]
     assert supports == [row.id for row in flow.records(RecordKind.TURN)]
     assert (flow.changed(), flow.closed(CloseCause.CORRECTION)) == ([], [])
+
+
+async def test_a_thing_said_in_two_ways_supports_once() -> None:
+    flow, _router = with_model(("boat", "ignore", "ferry"))
+    await told(flow, FERRY, "The Kirkwall boat departs at nine. The boat departs from Kirkwall.")
+    edges = [row for routed in flow.routed for row in routed.rows if isinstance(row, EdgeRow)]
+    assert len(set(map(row_key, edges))) == len(edges)
 
 
 async def test_a_full_segment_is_one_request_with_its_sections_apart() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from schemas.extracted import Extracted
 from schemas.header import record_id
 from schemas.memory import ITEM_KINDS, CloseCause, EdgeType, RecordKind, RecordRow
-from tests.fakes.flow import BEN, BOT, MIA, SPACE
+from stages.route.routers import Changes
+from stages.route.targets import Reader
+from tests.fakes.flow import BEN, BOT, MIA, SPACE, START
 from tests.fakes.language_model import Scripted
 from tests.fakes.reader import Listening, each_turn, plain, said
 
@@ -166,3 +170,77 @@ async def test_candidates_and_sets_are_records_that_rest_on_turns() -> None:
     assert {row.provenance for row in found} == {("t0", "t2")}
     assert {row.id for row in found} <= set(flow.memory.vectors)
     flow.check()
+
+
+def lines(request: Any) -> object:
+    """Answer with one item on one key for each line of a turn."""
+    if not request.prompt.name.endswith(".extract"):
+        return each_turn(request)
+    told = [(one, line) for one in json.loads(request.data)["turns"] for line in one["text"].split("\n")]
+    return {
+        "items": [
+            said(one["n"], line, line, owner=one["speaker"], views=[9], subject="dentist", attribute="appointment")
+            for one, line in told
+        ]
+    }
+
+
+async def test_a_correction_leaves_what_was_said_after_it() -> None:
+    flow = Listening(language=Scripted(lines))
+    await flow.say("The dentist is on Monday.")
+    await flow.say("Noted.", speaker=BOT)
+    await flow.say("No, I said the dentist is on Tuesday.", "correction")
+    fresh = flow.heard[1].items[0].model_copy(update={"text": "The dentist moves to Friday.", "quoted": None})
+    placed = plain(flow.position, "The dentist moves to Friday.", MIA, interaction=flow.position)
+    await flow.route(Extracted(header=placed.header, localized=placed, items=(fresh,)))
+    await flow.say("Tuesday it is.", speaker=BOT, reply_to="correction")
+    closed = [flow.text(row.id) for row in flow.closed(CloseCause.CORRECTION)]
+    assert "The dentist moves to Friday." not in closed
+    flow.check()
+
+
+async def test_a_model_sees_what_an_opening_turn_said_beside_ones_own() -> None:
+    shown = list[Any]()
+
+    def rule(request: Any) -> object:
+        shown.append(json.loads(request.data))
+        return {"event": [], "fact": [], "attribute": []}
+
+    flow = Listening(router=Scripted(rule))
+    await flow.pair("The ferry to Kirkwall leaves at nine.", days=0)
+    await flow.pair("The Kirkwall boat departs at ten from now on.", days=3)
+    await flow.drain()
+    assert [one["who"] for part in shown[0].values() for ones in part.values() for one in ones] == [MIA.id, MIA.id]
+    flow.check()
+
+
+async def test_an_item_of_an_opening_turn_has_the_time_of_that_turn() -> None:
+    flow = Listening()
+    await flow.say("I live in Oslo.", days=2)
+    await flow.say("Noted.", speaker=BOT, days=5)
+    reader = Reader(flow.memory, SPACE, flow.position, flow.routing)
+    (item,) = reader.recent(reader.rows)
+    assert item.at == int((START + timedelta(days=2)).timestamp())
+
+
+async def test_the_turn_that_says_the_same_supports_once() -> None:
+    """It is the turn that says it, not the one that it came with, whose support counts."""
+    flow = Listening()
+    await flow.pair("I live in Oslo.")
+    await flow.pair("I live in Oslo still.")
+    reader = Reader(flow.memory, SPACE, flow.position, flow.routing)
+    old, new = reader.recent(reader.rows)
+    changes = Changes(SPACE, flow.position)
+    changes.support(replace(new, position=new.said, back=0), old)
+    changes.support(replace(new, id="said in another way"), old)
+    changes.support(replace(new, back=0), old)
+    assert [edge.source for edge in changes.edges] == [record_id(SPACE, n, "turn") for n in (new.said, new.position)]
+
+
+async def test_a_turn_that_rules_had_to_read_says_so_but_not_what_it_lists() -> None:
+    flow = Listening(language=Scripted(lambda _request: None))
+    await flow.say("Well?")
+    await flow.say("Cafes to try:\n1. Fig Tree\n2. Noodle Hut\n3. Olive Bar", speaker=BOT)
+    assert flow.heard[-1].degraded
+    degraded = {row.kind: row.degraded for row in flow.records(RecordKind.TURN, RecordKind.STRUCTURED) if row.since}
+    assert degraded == {RecordKind.TURN: True, RecordKind.STRUCTURED: False}

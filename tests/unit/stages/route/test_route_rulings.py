@@ -72,6 +72,25 @@ def test_a_ruling_that_the_guards_forbid_adds_and_is_counted(new: Evidence, acti
     assert (changes.edges, changes.changed, changes.closed, refused) == ([], [], [], 1)
 
 
+@pytest.mark.parametrize("action", ["change", "correction", "ignore"])
+@pytest.mark.parametrize(
+    ("subject", "more"),
+    [
+        ("ferry", {}),
+        ("ferry", {"value": "nine"}),
+        ("branch:0", {}),
+        (None, {}),
+    ],
+)
+def test_across_attributes_a_named_thing_changes_and_no_more(
+    subject: str | None, more: dict[str, Any], action: str
+) -> None:
+    old, new = (fact(n, key=Key(owner="u-1", subject=subject, attribute=f"other:{n}"), **more) for n in (3, 9))
+    changes, refused = followed(answer(ruling(2, action, 1)), Compared(new, (old,)))
+    may = action == "ignore" or (action == "change" and subject == "ferry" and not more)
+    assert (len(changes.edges), len(changes.retired()), refused) == (may, may and action == "change", not may)
+
+
 def test_an_event_that_is_over_is_not_taken_back() -> None:
     over = fact(3, start=3 * DAY, end=4 * DAY)
     _changes, refused = followed(answer(ruling(2, "change", 1)), Compared(fact(9), (over,)))
@@ -85,7 +104,8 @@ def test_two_visits_are_two_facts() -> None:
 
 
 def test_no_more_is_retired_than_one_event_may() -> None:
-    pairs = [Compared(fact(n + 20), (fact(n),)) for n in range(1, 13)]
+    keys = [Key(owner="u-1", subject="ferry", attribute=f"other:{n}") for n in range(13)]
+    pairs = [Compared(fact(n + 20, key=keys[n]), (fact(n, key=keys[n]),)) for n in range(1, 13)]
     rulings = (ruling(n + 12, "change" if n % 2 else "correction", n) for n in range(1, 13))
     changes, refused = followed(answer(*rulings), *pairs)
     assert len(changes.retired()) == MAX_RETIRED
