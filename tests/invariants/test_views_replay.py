@@ -50,7 +50,7 @@ class Answering:
         self.asked.append(name)
         prompt = PROMPTS.get(name)
         if prompt is None:
-            return Completion(400, ""), 0.0  # another stage asks: it goes by its rules
+            return Completion(200, "no idea", "stop"), 0.0  # another stage asks: it goes by its rules
         system, user = (message["content"] for message in body["messages"])
         frame = system.removeprefix(prompt.text).strip()
         return Completion(200, json.dumps(each_turn(Request(SPACE, prompt, user, frame))), "stop"), 0.0
