@@ -6,7 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from stages.text.tokens import content_tokens
 from tests.fakes.chat_server import Asked, Reply, said
+
+
+_LONGEST = 200
 
 
 def understood(_data: Any) -> object:
@@ -14,13 +18,20 @@ def understood(_data: Any) -> object:
 
 
 def read_out(data: Any) -> object:
-    """Take each turn whole, under the first view."""
+    """Take the beginning of each turn that says something, under the first view."""
     return {
         "items": [
-            {"views": [1], "turn": one["n"], "quote": one["text"][:200], "text": one["text"][:200], "owner": 1}
+            {"views": [1], "turn": one["n"], "quote": _begun(one["text"]), "text": _begun(one["text"]), "owner": 1}
             for one in data["turns"]
+            if len(content_tokens(one["text"])) > 1
         ]
     }
+
+
+def _begun(text: str) -> str:
+    """Return the beginning of a text, to a whole word of its first line."""
+    line = text.split("\n")[0]
+    return line if len(line) <= _LONGEST else line[:_LONGEST].rsplit(" ", 1)[0]
 
 
 def discovered(data: Any) -> object:

@@ -35,7 +35,7 @@ def scholar() -> Scripted:
     def say(request: Request[Any]) -> object:
         asked = json.loads(request.data)
         if request.prompt.stage != "normalize":
-            return router.say(request) if request.prompt.stage == "route" else None
+            return router.say(request) if request.prompt.stage == "route" else {"items": []}
         turn = asked["turn"]
         if len(turn["text"]) % 5 == 0:
             return None
