@@ -9,7 +9,6 @@ from typing import Any
 from stages.text.tokens import content_tokens
 from tests.fakes.chat_server import Asked, Reply, said
 
-
 _LONGEST = 200
 
 
@@ -30,7 +29,7 @@ def read_out(data: Any) -> object:
 
 def _begun(text: str) -> str:
     """Return the beginning of a text, to a whole word of its first line."""
-    line = text.split("\n")[0]
+    line = text.split("\n", maxsplit=1)[0]
     return line if len(line) <= _LONGEST else line[:_LONGEST].rsplit(" ", 1)[0]
 
 
