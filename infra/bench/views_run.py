@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(slots=True)
 class Found:
-    """What a variant brought, question by question: turns of the whole recall, and of its items alone."""
+    """What a variant brought, question by question: turns of the whole recall, and those whose best record was an item."""
 
     whole: list[list[str]] = field(default_factory=list)
     items: list[list[str]] = field(default_factory=list)
@@ -76,7 +76,7 @@ async def run_views(settings: Settings, path: Path, sessions: int, console: Cons
     provenance(console, path, f"{settings.language_model}, {embedder.model}", written[0].sums)
     found = dict(zip(names, written, strict=True))
     keep(raw, (answer | {"variant": name} for name, one in found.items() for answer in one.raw))
-    for title, lists in (("All records", _whole(found)), ("Items alone", _items(found))):
+    for title, lists in (("All records", _whole(found)), ("Turns of which an item was the best record", _items(found))):
         _print(console, f"{title}: at {K} turns, {len(part.questions)} questions, percent", part.questions, lists)
 
 
