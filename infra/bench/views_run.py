@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(slots=True)
 class Found:
-    """What a variant brought, question by question: turns of the whole recall, and those whose best record was an item."""
+    """What a variant brought, question by question: all turns, and those whose best record was an item."""
 
     whole: list[list[str]] = field(default_factory=list)
     items: list[list[str]] = field(default_factory=list)
