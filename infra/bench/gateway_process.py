@@ -24,7 +24,8 @@ _STOP_S: Final = 60.0
 _now = time.monotonic  # noqa: TID251 - a process has a time to start
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port on which nobody listens now."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
 
@@ -35,7 +36,7 @@ class GatewayProcess:
 
     settings: Settings
     folder: Path
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
     _process: subprocess.Popen[bytes] | None = None
 
     @property

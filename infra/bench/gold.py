@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from infra.bench.question_sets import conversations
 from infra.bench.scorers import ADVERSARIAL, CATEGORIES
 from infra.errors import UsageError
-from infra.importers.files import document, files
 
 NOT_THERE: Final = "No information available."
 """The gold answer of a question about what was never said, so that a gold answer scores 1 there as elsewhere."""
@@ -37,7 +37,7 @@ def locomo_gold(path: Path) -> dict[str, Gold]:
     Raises:
         UsageError: if a file is not such a list, or a question has an unknown category or no answer.
     """
-    return {gold.id: gold for sample in _samples(path) for gold in _of_sample(sample)}
+    return {gold.id: gold for sample in conversations(path) for gold in _of_sample(sample)}
 
 
 def locomo_times(path: Path) -> dict[str, dict[str, str]]:
@@ -46,16 +46,7 @@ def locomo_times(path: Path) -> dict[str, dict[str, str]]:
     Raises:
         UsageError: if a file is not such a list.
     """
-    return {_space(sample): dict(_times(sample["conversation"])) for sample in _samples(path)}
-
-
-def _samples(path: Path) -> Iterator[Mapping[str, Any]]:
-    for file in files(path, ".json"):
-        samples = document(file)
-        if not isinstance(samples, list):
-            msg = f"{file} should hold a JSON list of conversations"
-            raise UsageError(msg)
-        yield from samples
+    return {_space(sample): dict(_times(sample["conversation"])) for sample in conversations(path)}
 
 
 def _space(sample: Mapping[str, Any]) -> str:

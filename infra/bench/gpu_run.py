@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,15 +19,13 @@ from typing import Final
 
 from rich.console import Console
 
+from infra.bench.model_process import ModelProcess
 from infra.bench.views_run import run_views
 from infra.errors import MissingError, UsageError
-from infra.kafka.ports import is_free
-from infra.settings import Settings, as_environment, child_environment
+from infra.settings import Settings
 
-PORT: Final = 8110
 _START_S: Final = 600.0
 """Seconds for a start: vLLM loads some gigabytes and compiles."""
-_ANSWERS: Final = "Models answer"
 _ROOT: Final = Path(__file__).parents[2]
 _now = time.monotonic  # noqa: TID251 - a server has a time to start, and a benchmark says how long it took
 
@@ -63,7 +60,7 @@ async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
             await run_views(settings, wanted.path, wanted.sessions, console, wanted.raw)
         else:
             console.print(f"GPU: {_gpu()}")
-            async with _served(wanted, file, settings) as address:
+            async with _served(wanted, file) as address:
                 console.print(f"{wanted.source} was up after {_now() - begun:.0f} s")
                 named = settings.model_copy(update={"language_model": f"openai:{address}#{wanted.source}"})
                 await run_views(named, wanted.path, wanted.sessions, console, wanted.raw)
@@ -75,19 +72,16 @@ def _config(folder: Path, wanted: Wanted) -> Path:
     file = folder / "models.toml"
     named = json.dumps(wanted.source)  # a string of JSON is one of TOML
     file.write_text(
-        f"port = {PORT}\n[language]\nmodel = {named}\nsource = {named}\nat_once = 64\n"
+        f"[language]\nmodel = {named}\nsource = {named}\nat_once = 64\n"
         "engine = { gpu_memory_utilization = 0.85, max_model_len = 8192, enable_prefix_caching = true }\n"
     )
     return file
 
 
-def _command(wanted: Wanted, file: Path, *more: str) -> list[str]:
-    return [wanted.python, "-m", "infra.cli", "models", "serve", "--config", str(file), *more]
-
-
 async def _show(wanted: Wanted, file: Path) -> None:
     """Print what would be served; a configuration that is wrong fails here."""
-    shown = await asyncio.create_subprocess_exec(*_command(wanted, file, "--dry-run"), cwd=_ROOT)
+    command = [wanted.python, "-m", "infra.cli", "models", "serve", "--config", str(file), "--dry-run"]
+    shown = await asyncio.create_subprocess_exec(*command, cwd=_ROOT)
     if await shown.wait():
         msg = "what would be served is wrong; see above"
         raise MissingError(msg)
@@ -108,28 +102,11 @@ def _gpu() -> str:
 
 
 @asynccontextmanager
-async def _served(wanted: Wanted, file: Path, settings: Settings) -> AsyncIterator[str]:
+async def _served(wanted: Wanted, file: Path) -> AsyncIterator[str]:
     """Give the address of the language model, served by a process of its own while this is open."""
-    if not is_free(PORT):
-        msg = f"another program has the port {PORT}: end it first"
-        raise MissingError(msg)
-    log = file.with_name("models.log")
-    with log.open("wb") as out:
-        server = subprocess.Popen(  # noqa: ASYNC220, S603 - ourselves; it takes a millisecond
-            _command(wanted, file),
-            cwd=_ROOT,
-            env=child_environment(as_environment(settings)),
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
+    plane = ModelProcess(file.parent, ["--config", str(file)], python=wanted.python, longest=_START_S)
+    await plane.start()
     try:
-        deadline = _now() + _START_S
-        while _ANSWERS not in log.read_text(errors="replace"):
-            if server.poll() is not None or _now() > deadline:
-                msg = f"the models do not start: {log.read_text(errors='replace')[-3000:]}"
-                raise MissingError(msg)
-            await asyncio.sleep(0.5)
-        yield f"http://127.0.0.1:{PORT}/language/v1"
+        yield f"{plane.url.removesuffix('/v1')}/language/v1"
     finally:
-        server.terminate()
-        await asyncio.to_thread(server.wait, 60)
+        await plane.stop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from typing import Final
 
 import httpx
 
+from infra.bench.gateway_process import free_port
 from infra.errors import MissingError
 from infra.settings import child_environment
 
@@ -30,18 +30,18 @@ _PARENT: Final = 1
 _now = time.monotonic  # noqa: TID251 - a process has a time to start
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
-
-
 @dataclass
 class ModelProcess:
-    """``anabranch models serve`` with ``arguments``; its log is the file ``models.log`` in ``folder``."""
+    """``anabranch models serve`` with ``arguments``; its log is the file ``models.log`` in ``folder``.
+
+    ``python`` is the interpreter that runs it, ``longest`` the seconds that its start may take.
+    """
 
     folder: Path
     arguments: Sequence[str]
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
+    python: str = sys.executable
+    longest: float = _START_S
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -55,12 +55,12 @@ class ModelProcess:
         Raises:
             MissingError: if it ends or does not answer; the message holds what it said last.
         """
-        command = [sys.executable, "-m", "infra.cli", "models", "serve", "--port", str(self.port), *self.arguments]
+        command = [self.python, "-m", "infra.cli", "models", "serve", "--port", str(self.port), *self.arguments]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - ourselves; it takes a millisecond
                 command, env=child_environment({}), cwd=_ROOT, stdout=log, stderr=log
             )
-        deadline = _now() + _START_S
+        deadline = _now() + self.longest
         while b"Models answer" not in self._log.read_bytes():
             if self._process.poll() is not None or _now() > deadline:
                 await self.stop()

@@ -58,7 +58,7 @@ def load_locomo(path: Path) -> list[Sample]:
     Raises:
         UsageError: if a file is not such a list.
     """
-    return [_locomo_sample(sample) for sample in _conversations(path)]
+    return [_locomo_sample(sample) for sample in conversations(path)]
 
 
 def load_beam(path: Path) -> list[Sample]:
@@ -70,7 +70,12 @@ def load_beam(path: Path) -> list[Sample]:
     return [_beam_sample(chat) for chat in _chats(path)]
 
 
-def _conversations(path: Path) -> Iterator[Mapping[str, Any]]:
+def conversations(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Give LoCoMo's conversations as they are, of a file or a folder.
+
+    Raises:
+        UsageError: if a file is not such a list.
+    """
     for file in files(path, ".json"):
         samples = document(file)
         if not isinstance(samples, list):

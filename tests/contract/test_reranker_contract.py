@@ -28,7 +28,6 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrossEncoderReranker]:
-    pytest.importorskip("sentence_transformers", reason="the extra `models` is not installed")
     made = CrossEncoderReranker(str(small_cross_encoder(tmp_path_factory.mktemp("cross"))), device="cpu")
     yield made
     made.close()

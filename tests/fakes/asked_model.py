@@ -106,7 +106,7 @@ async def asking(
     script = chain(replies, repeat(said(WELL)))
     server.asked.clear()
     server.script = lambda _asked: next(script)
-    chat = ChatEndpoint(server.url, "m", **more)  # type: ignore[arg-type]
+    chat = ChatEndpoint(server.url, "m", **more)  # type: ignore[arg-type]  # by name, as the caller has them
     try:
         yield KeptLanguageModel(chat, results or MemoryResults())
     finally:

@@ -33,7 +33,7 @@ class WordsShared:
 def small_cross_encoder(folder: Path, labels: int = 1) -> Path:
     """Save a cross-encoder of one layer whose weights are chance; no trained one can be had offline."""
     import torch  # noqa: PLC0415 - slow imports, in tests that need them
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer  # noqa: PLC0415
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer  # noqa: PLC0415 - as above
 
     torch.manual_seed(3)
     shape: dict[str, Any] = {
@@ -45,7 +45,7 @@ def small_cross_encoder(folder: Path, labels: int = 1) -> Path:
         "num_labels": labels,
     }
     config = BertConfig(vocab_size=len(_WORDS), hidden_size=24, **shape)
-    BertForSequenceClassification(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+    BertForSequenceClassification(config).save_pretrained(folder)  # type: ignore[no-untyped-call]  # ships no types
     (folder / "vocab.txt").write_text("\n".join(_WORDS))
     BertTokenizer(str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
     return folder

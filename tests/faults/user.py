@@ -111,7 +111,7 @@ async def cited(memory: Memory, question: str, *, space: Space = SPACE, **more: 
 
 def cli(home: Path, *arguments: str, embedder: str = "hash", **more: str) -> Result:
     """Run a command on a home, in a thread: it has an event loop of its own; ``more`` are other settings."""
-    session = Session(settings=lambda: Settings(home=home, embedder=embedder, **more))  # type: ignore[arg-type]
+    session = Session(settings=lambda: Settings(home=home, embedder=embedder, **more))  # type: ignore[arg-type]  # by name, as the caller has them
     with ThreadPoolExecutor(1) as other:
         return other.submit(CliRunner().invoke, app, list(arguments), obj=session).result()
 

@@ -30,7 +30,7 @@ def transformer(folder: Path, side: str = "right") -> Any:
     """Return a random transformer of one layer that reads at most 40 tokens (no multiple of 16)."""
     import torch  # noqa: PLC0415 - slow imports, in tests that need them
     from sentence_transformers.sentence_transformer.modules import Transformer  # noqa: PLC0415
-    from transformers import BertConfig, BertModel, BertTokenizer  # noqa: PLC0415
+    from transformers import BertConfig, BertModel, BertTokenizer  # noqa: PLC0415 - as above
 
     torch.manual_seed(7)
     shape: dict[str, Any] = {
