@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from schemas.base import SCHEMA_VERSION, Model
+from schemas.base import SCHEMA_VERSION, Model, absent
+from schemas.consolidation import Consolidation
 from schemas.header import Header
 from schemas.space import Space
 from schemas.turn import Identifier
@@ -36,7 +37,7 @@ class Redrive(Model):
     original: bytes
 
 
-Body = Annotated[Drain | Redrive, Field(discriminator="action")]
+Body = Annotated[Drain | Redrive | Consolidation, Field(discriminator="action")]
 """What a control event asks for."""
 
 
@@ -52,8 +53,13 @@ class Control(Model):
 
 
 class Passed(Model):
-    """A control event on its way through the stages that it does not concern."""
+    """A control event on its way through the stages that it does not concern.
+
+    ``vectors`` are the int8 vectors of the texts that it brings into memory, in order: the log holds none, since they
+    belong to an encoder.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
     control: Control
+    vectors: Annotated[tuple[bytes, ...], Field(exclude_if=absent)] = ()

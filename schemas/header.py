@@ -24,6 +24,7 @@ class RecordRole(StrEnum):
     TOPIC = "topic"
     VIEW = "view"
     STRUCTURED = "structured"
+    CONSOLIDATED = "consolidated"
 
 
 class EventKind(StrEnum):

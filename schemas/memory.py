@@ -61,6 +61,7 @@ class CloseCause(StrEnum):
     CORRECTION = "correction"
     REVISION = "revision"
     MERGE = "merge"
+    UNDO = "undo"
     FORGET = "forget"
 
 
@@ -89,8 +90,13 @@ class TurnDetail(Model):
     placement: Placement
 
 
-class RecordRow(Model):
-    """A piece of memory. ``provenance`` names the turn ids it rests on, ``since`` the position it came with.
+def _once(times: object) -> bool:
+    """Nearly every record stands for one occurrence."""
+    return times == 1
+
+
+class RecordContent(Model):
+    """What a piece of memory says: all of its record but where it stands. ``provenance`` names the turns it rests on.
 
     ``anchor`` is the turn id whose text a turn or window record shows first; ``at`` is that turn's time. An
     over-long turn has several records of kind turn, told apart by ``piece``; ``turn`` is on piece 0 only. ``span`` is
@@ -99,14 +105,13 @@ class RecordRow(Model):
     An item of a chunk that a later turn closed has that turn's ``since``, and the position of its own in ``said_at``.
     One with ``rests_on`` (words of its turn) and ``suggested_by`` (record ids) is tentative. ``view_set`` is the
     version of the views under which a model took it out; 0: rules did. ``view`` is what a record of kind view holds.
-    ``form`` and what follows are those of a structured record (``schemas.structured``). Records that have none of these
+    ``form`` and what follows are those of a structured record (``schemas.structured``).
+
+    What consolidation makes has its ``run``, the ids of the records it ``stands_for``, and in ``said_at`` the position
+    of the first turn that it rests on; ``occurrences`` counts how often it was said. Records that have none of these
     are written without them.
     """
 
-    row: Literal["record"] = "record"
-    schema_version: Literal[1] = SCHEMA_VERSION
-    space: Space
-    id: str
     kind: RecordKind
     text: str
     owner: str | None
@@ -121,7 +126,6 @@ class RecordRow(Model):
     interval: Interval | None = None
     provenance: Annotated[tuple[str, ...], Field(min_length=1)]
     span: Span | None = None
-    since: int
     branch: int | None = None
     piece: int = 0
     suspect: bool = False
@@ -138,6 +142,19 @@ class RecordRow(Model):
     numbers: tuple[int, ...] = Field(default=(), exclude_if=absent)
     more: int = Field(default=0, exclude_if=absent)
     revision: int = Field(default=0, exclude_if=absent)
+    run: Annotated[str | None, Field(exclude_if=absent)] = None
+    stands_for: Annotated[tuple[str, ...], Field(exclude_if=absent)] = ()
+    occurrences: Annotated[int, Field(ge=1, exclude_if=_once)] = 1
+
+
+class RecordRow(RecordContent):
+    """A piece of memory: its content, its id, and ``since``, the position it came with."""
+
+    row: Literal["record"] = "record"
+    schema_version: Literal[1] = SCHEMA_VERSION
+    space: Space
+    id: str
+    since: int
 
 
 class EdgeRow(Model):

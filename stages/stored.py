@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from hashlib import blake2b
 
 MAX_ID = 40
@@ -26,6 +27,16 @@ def short(name: str) -> str:
     """Return an id as states keep it: itself, or a digest if it is long (or looks like one)."""
     data = name.encode()
     return name if len(data) <= MAX_ID and whole(name) else f"{_DIGEST}{blake2b(data, digest_size=12).hexdigest()}"
+
+
+def text_hash(text: str) -> str:
+    """Return what stands for a text, whatever its case and spacing (6 characters, 32 bits)."""
+    return hashed(" ".join(text.casefold().split()), 4)
+
+
+def hashed(text: str, size: int) -> str:
+    """Return a digest of ``size`` bytes in letters that need no escape."""
+    return urlsafe_b64encode(blake2b(text.encode(), digest_size=size).digest()).decode().rstrip("=")
 
 
 def whole(name: str) -> bool:

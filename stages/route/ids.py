@@ -5,14 +5,12 @@ Client ids may be long and a state has 64 KB, so states hold digests; each says 
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from functools import lru_cache
-from hashlib import blake2b
 
 from schemas.extracted import ItemKind, Key
 from schemas.header import RecordRole, record_id
 from schemas.space import Space
-from stages.stored import short
+from stages.stored import hashed, short
 
 _MARK = 13
 """Characters of a UUID that are kept: 48 bits of it."""
@@ -49,18 +47,9 @@ def person(name: str) -> str:
 
     Kept, since it is asked for some five times a turn, mostly for those who speak.
     """
-    return _hashed(short(name), 6)
+    return hashed(short(name), 6)
 
 
 def about_of(kind: ItemKind, key: Key) -> str:
     """Return what stands for a kind and a key wherever they were read from (7 characters, 40 bits)."""
-    return _hashed("\n".join((kind, short(key.owner), key.subject or "", key.attribute)), 5)
-
-
-def digest(text: str) -> str:
-    """Return what stands for a text, whatever its case and spacing (6 characters, 32 bits)."""
-    return _hashed(" ".join(text.casefold().split()), 4)
-
-
-def _hashed(text: str, size: int) -> str:
-    return urlsafe_b64encode(blake2b(text.encode(), digest_size=size).digest()).decode().rstrip("=")
+    return hashed("\n".join((kind, short(key.owner), key.subject or "", key.attribute)), 5)

@@ -12,8 +12,9 @@ from schemas.extracted import PREFERENCE_PREFIX, ItemKind, Key
 from schemas.normalized import Attitude
 from schemas.space import Space
 from stages.route.evidence import Evidence
-from stages.route.ids import digest, item_id, person
+from stages.route.ids import item_id, person
 from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, Earlier, KeptItem, KeptVector, Known
+from stages.stored import text_hash
 from stages.text.beginning import beginning
 
 _KINDS = tuple(ItemKind)
@@ -58,7 +59,7 @@ def _bare(speaker: str, ordinal: int, one: Evidence) -> KeptItem:
     flags |= _TENTATIVE * one.tentative
     flags |= _OTHERS * (person(one.key.owner) != speaker)
     flags |= _KINDS.index(one.kind) << _KIND_AT | _ATTITUDES.index(one.attitude) << _ATTITUDE_AT
-    return KeptItem(ordinal=ordinal, flags=flags, digest=digest(one.text), about=one.about)
+    return KeptItem(ordinal=ordinal, flags=flags, digest=text_hash(one.text), about=one.about)
 
 
 def _full(bare: KeptItem, one: Evidence) -> KeptItem:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from schemas.extracted import Extracted
 from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
-from stages.route.ids import digest, item_id, structured_id, topic_id, turn_record_id
+from stages.route.ids import item_id, structured_id, topic_id, turn_record_id
 from stages.route.state import Known
 from stages.route.structured import former_structured, resting_on
 from stages.route.targets import Reader
 from stages.route.topics import topic_name
 from stages.shown import window_id
+from stages.stored import text_hash
 
 _MANY = 256
 """Records of one turn that are asked for at first: pieces, items and the three windows that show it. A turn of over
@@ -53,7 +54,7 @@ async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
     if normalized.revises is None:
         return Withdrawal()
     former = await _former(reader, normalized.revises, normalized.turn.turn_id)
-    said = {digest(item.text) for item in extracted.items}
+    said = {text_hash(item.text) for item in extracted.items}
     kept = {text: name for name, text in former.items if text in said and not reader.state.is_closed(name)}
     items = [name for name, text in former.items if kept.get(text) != name]
     born = former.topic if former.topic != topic_name(normalized.z.topic) else ""
@@ -97,7 +98,7 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
     edited = [record.id for record in stored if _is_edited(record, turn_id)] + resting_on(reader, turn_id)
     if known is not None:
         return replace(_from_state(reader, known, said, windows), edited=tuple(edited))
-    items = (*((record.id, digest(record.text)) for record in stored if record.kind in ITEM_KINDS), *said)
+    items = (*((record.id, text_hash(record.text)) for record in stored if record.kind in ITEM_KINDS), *said)
     born = [record for record in stored if record.kind is RecordKind.TOPIC and record.since == position]
     return Former(
         position=position,

@@ -11,7 +11,7 @@ from schemas.routed import RecordVector
 from stages.route.chain import Chain, Shown
 from stages.route.edges import Weaver
 from stages.route.evidence import Evidence, of_item
-from stages.route.ids import digest, person, turn_record_id
+from stages.route.ids import person, turn_record_id
 from stages.route.kept import rows_of
 from stages.route.records import item_record, turn_records, view_records
 from stages.route.revision import Withdrawal, withdraw
@@ -23,7 +23,7 @@ from stages.route.targets import Reader
 from stages.route.topics import Reborn, Topic, reborn_topic, topic_of
 from stages.route.working import Message, bits
 from stages.shown import weight
-from stages.stored import short
+from stages.stored import short, text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _written(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> li
     seen = set(withdrawal.kept)
     found = list[Written]()
     for ordinal, item in enumerate(extracted.items):
-        text = digest(item.text)
+        text = text_hash(item.text)
         if text not in seen:
             seen.add(text)
             evidence = of_item(reader.space, reader.position, ordinal, item, at)
@@ -136,7 +136,7 @@ async def _corrected(reader: Reader, written: Sequence[Written], withdrawal: Wit
 
 def _supported(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> list[EdgeRow]:
     """Return the edges from a revised turn to the items that it still says."""
-    kinds = {digest(item.text): item.kind for item in extracted.items}
+    kinds = {text_hash(item.text): item.kind for item in extracted.items}
     return [
         reader.edge(turn_record_id(reader.space, reader.position), name, EdgeType.SUPPORTS, SUPPORT[kinds[text]])
         for text, name in withdrawal.kept.items()
