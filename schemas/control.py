@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, Field
 
 from schemas.base import SCHEMA_VERSION, Model, absent
 from schemas.consolidation import Consolidation
+from schemas.extracted import Extracted
 from schemas.header import Header
 from schemas.space import Space
 from schemas.turn import Identifier
@@ -56,10 +57,12 @@ class Passed(Model):
     """A control event on its way through the stages that it does not concern.
 
     ``vectors`` are the int8 vectors of the texts that it brings into memory, in order: the log holds none, since they
-    belong to an encoder.
+    belong to an encoder. ``read`` is what turns said that waited for a reply and that a drain let be read: its items
+    each quote their own turn, and its ``localized`` is the last of these under the header of the drain.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     header: Header
     control: Control
     vectors: Annotated[tuple[bytes, ...], Field(exclude_if=absent)] = ()
+    read: Annotated[Extracted | None, Field(exclude_if=absent)] = None

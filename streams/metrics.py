@@ -32,6 +32,7 @@ class Name(StrEnum):
     HELD = "anabranch_held_bytes"
     OLDEST = "anabranch_oldest_unprocessed_seconds"
     STATE = "anabranch_state_bytes"
+    TOPIC = "anabranch_topic_bytes"
     STOPPED = "anabranch_partitions_stopped"
     ASSIGNED = "anabranch_partitions_assigned"
     BATCH = "anabranch_batch_seconds"

@@ -47,7 +47,10 @@ def _topics(cluster: Cluster, generation: int) -> Check:
         named = sorted({str(row["topic"]) for row in rows})
         shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")  # noqa: PLR2004 - a line
         return Check("topics", Verdict.WRONG, f"{len(named)} of {len(wants)} are not as wanted: {shown}", _APPLY)
-    return Check("topics", Verdict.FINE, f"{len(wants)} are as wanted")
+    sizes = cluster.sizes(topic.name for topic in wants)
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:3]
+    told = ", ".join(f"{name} {sizes[name] / 1e6:.1f} MB" for name in largest)
+    return Check("topics", Verdict.FINE, f"{len(wants)} are as wanted; {sum(sizes.values()) / 1e6:.1f} MB: {told}")
 
 
 def _workers(servers: str, generation: int) -> Check:

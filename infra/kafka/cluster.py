@@ -64,6 +64,22 @@ class Cluster:
         """Return the names of all topics."""
         return list(self._admin.list_topics())
 
+    def sizes(self, topics: Iterable[str]) -> dict[str, int]:
+        """Return the bytes on disk of those of the topics that are there: of each partition its largest copy."""
+        there = set(self.names())
+        wanted = [name for name in topics if name in there]
+        copies = [
+            (topic["name"], partition["partition_index"], partition["partition_size"])
+            for broker in (self._admin.describe_log_dirs(wanted) if wanted else ())
+            for folder in broker["log_dirs"]
+            for topic in folder["topics"]
+            for partition in topic["partitions"]
+        ]
+        largest: dict[tuple[str, int], int] = {}
+        for name, number, size in copies:
+            largest[name, number] = max(size, largest.get((name, number), 0))
+        return {name: sum(size for (of, _), size in largest.items() if of == name) for name in wanted}
+
     def remove(self, topics: Iterable[str], groups: Iterable[str]) -> None:
         """Remove topics and consumer groups that are there; what they held is gone.
 

@@ -31,6 +31,14 @@ _COMPACTED: Final = timedelta(days=1)
 """What was replaced or forgotten in memory is gone from the disk a day after the next write to its partition."""
 _STATE_KEPT: Final = timedelta(hours=48)
 """An owner folds its state every 12 hours and appends the greatest rows again; four tries before compaction may err."""
+_STATE_GONE: Final = timedelta(days=7)
+"""What a state said once is gone from the disk a week after the next write to its partition, however little is new."""
+_SEGMENT: Final = timedelta(days=1)
+"""Only sealed segments are compacted, and a write seals one that is older: with heartbeats every 6 hours each partition
+has a sealed one within 30. As shipped a segment is open for a week, or until it has a gigabyte."""
+_DIRTY: Final = "0.5"
+"""Share of a partition that must be new before it is compacted for its size alone: Kafka's own, kept from a cluster
+whose default is another; memory hardly replaces anything, and to compact it oftener would copy it for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +104,22 @@ def _deleted(kept: timedelta | None, largest: int) -> dict[str, str]:
 
 
 def _memory() -> dict[str, str]:
-    lags = {"max.compaction.lag.ms": _ms(_COMPACTED), "delete.retention.ms": _ms(_TOMBSTONES)}
-    return {"cleanup.policy": "compact"} | lags | _largest(_EDGE)
+    return _compacted({"max.compaction.lag.ms": _ms(_COMPACTED)})
 
 
 def _state() -> dict[str, str]:
-    return {"cleanup.policy": "compact", "min.compaction.lag.ms": _ms(_STATE_KEPT)} | _largest(_EDGE)
+    return _compacted({"min.compaction.lag.ms": _ms(_STATE_KEPT), "max.compaction.lag.ms": _ms(_STATE_GONE)})
+
+
+def _compacted(lags: dict[str, str]) -> dict[str, str]:
+    """Return the settings of a topic that keeps the last row of each key."""
+    shared = {
+        "cleanup.policy": "compact",
+        "segment.ms": _ms(_SEGMENT),
+        "min.cleanable.dirty.ratio": _DIRTY,
+        "delete.retention.ms": _ms(_TOMBSTONES),
+    }
+    return shared | lags | _largest(_EDGE)
 
 
 def _largest(size: int) -> dict[str, str]:

@@ -32,13 +32,17 @@ _COUNTED: Final[Mapping[Name, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)  # a registry keeps collectors by their identity
 class Figures(Collector):
-    """Collects a worker's figures afresh at each question; ``restarts`` are those of this worker, by cause."""
+    """Collects a worker's figures afresh at each question.
+
+    ``restarts`` are those of this worker, by cause; ``sizes`` are bytes of topics, which the last stage knows.
+    """
 
     stage: str
     number: int
     metrics: Metrics
     look: Callable[[], Sight]
     restarts: Mapping[str, int]
+    sizes: Mapping[str, int]
 
     def page(self) -> bytes:
         """Return them as text, of a registry of their own."""
@@ -52,6 +56,7 @@ class Figures(Collector):
         yield from self._counters()
         yield from self._gauges(seen)
         yield from self._by_partition(seen)
+        yield self._by_topic()
         yield self._histogram(self.metrics.batches)
         yield from model_families(self.metrics.models, {"worker": str(self.number)})
 
@@ -107,6 +112,13 @@ class Figures(Collector):
                 if (value := getattr(one, field)) is not None:
                     family.add_metric([*values, str(one.partition)], value)
             yield family
+
+    def _by_topic(self) -> Metric:
+        names, values = self._who
+        family = GaugeMetricFamily(Name.TOPIC, "Bytes of a topic on disk, copies left out.", labels=[*names, "topic"])
+        for topic, size in self.sizes.items():
+            family.add_metric([*values, topic], size)
+        return family
 
     def _histogram(self, times: Times) -> Metric:
         names, values = self._who

@@ -27,13 +27,14 @@ _now = time.time  # noqa: TID251 - the age of an event that waits is told by the
 
 @dataclass
 class Pulse:
-    """Implements ``Pages``. ``crashed`` gives what ended Faust's services, if something did."""
+    """Implements ``Pages``. ``crashed`` gives what ended Faust's services, if something did; ``sizes`` are topics'."""
 
     worker: Worker
     number: int
     health: Health
     restarts: Mapping[str, int]
     crashed: Callable[[], BaseException | None] = lambda: None
+    sizes: Mapping[str, int] = field(default_factory=dict)
     _handled: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RATE + 1))
     _told: str | None = None
 
@@ -80,7 +81,8 @@ class Pulse:
 
     def figures(self) -> bytes:
         """Return the figures for Prometheus."""
-        return Figures(self.stage, self.number, self.worker.shared.metrics, self.look, self.restarts).page()
+        metrics = self.worker.shared.metrics
+        return Figures(self.stage, self.number, metrics, self.look, self.restarts, self.sizes).page()
 
     def status(self) -> dict[str, Any]:
         """Return everything for people."""

@@ -16,6 +16,7 @@ from infra.workers.health import STILL_S, Health
 from infra.workers.plane import Plane
 from infra.workers.producer import producing
 from infra.workers.pulse import Pulse
+from infra.workers.sizes import Sizes
 from infra.workers.web import HOST, serving
 from streams.collector import YOUNG
 from streams.crashes import CrashBook
@@ -136,6 +137,10 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
         stack.enter_context(_at_the_side(run, watch.run()))
         await _ready(watch, run)
         stack.enter_context(_at_the_side(run, run.pulse.beat()))
+        if name == LAST.name:  # one stage is enough to say it, and every installation has this one
+            sizes = Sizes(place.bootstrap, generation)
+            run.pulse.sizes = sizes.found
+            stack.enter_context(_at_the_side(run, sizes.look()))
         _settle()
         try:
             await app.start()

@@ -100,7 +100,7 @@ def _committed(message: Routed, made: Sequence[RecordRow], vectors: Sequence[byt
 def _refused(message: Routed) -> int:
     """Return how much of what models said of an event was dropped, in all stages."""
     if not isinstance(message.source, Extracted):
-        return message.refused
+        return message.refused + (message.source.read.refused if message.source.read is not None else 0)
     return message.refused + message.source.refused + message.source.localized.normalized.unquoted
 
 

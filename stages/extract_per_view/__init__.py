@@ -13,7 +13,8 @@ lists, tables, steps, code and pairs in the text, ``structured_edits`` what a pe
 ``structured_lister`` makes each record and says which standing one (``structured_standing``, ``structured_kept`` in the
 state) it takes the place of.
 
-With a language model (``by_model``) ``chunks`` are read as they close: ``reading`` asks under all active views
+With a language model (``by_model``) ``chunks`` are read as they close, those of one turn in pairs (``hand``):
+``reading`` asks under all active views
 (``answers``, ``shown``), keeps what is ``grounded`` in the turns, and makes items of it (``taken``), by rules where the
 answer is of no use (``ruled``). At the end of a round the views grow (``growing``): ``discovery`` proposes, ``pool``
 gathers, ``convergence`` chooses by ``dpp`` and rewrites; ``learning`` is the state of all that, ``sets`` says what is

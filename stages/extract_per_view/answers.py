@@ -47,7 +47,7 @@ class Said(Model):
 
 
 class Taken(Model):
-    """What a chunk tells."""
+    """What the chunks of a request tell."""
 
     items: Annotated[tuple[Said, ...], Field(max_length=MAX_ITEMS)]
 
@@ -76,6 +76,6 @@ class Canonical(Model):
     look_for: _Sentence
 
 
-EXTRACT: Final = load_prompt(_PACKAGE, "extract", 1, Taken, longest=2000)
+EXTRACT: Final = load_prompt(_PACKAGE, "extract", 2, Taken, longest=2000)
 DISCOVER: Final = load_prompt(_PACKAGE, "discover", 1, Proposals, longest=1500)
 CANONICAL: Final = load_prompt(_PACKAGE, "canonical", 1, Canonical, longest=300)

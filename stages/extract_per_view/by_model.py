@@ -1,4 +1,4 @@
-"""An event with a language model: the chunks that it closes are read, and at the end of a round the views grow."""
+"""An event with a language model: the chunks that it lets be read are, and at the end of a round the views grow."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 from schemas.control import Passed
 from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
-from schemas.view import ViewSet
 from stages.contract import Emit
-from stages.extract_per_view.chunks import Chunk, closing
+from stages.extract_per_view.chunks import Chunk
 from stages.extract_per_view.discovery import due
 from stages.extract_per_view.growing import Growing, Grown
+from stages.extract_per_view.hand import Closing, closing, emptied
 from stages.extract_per_view.items import told_of
-from stages.extract_per_view.reading import ChunkReader, Reading
+from stages.extract_per_view.reading import ChunkReader, Heard, Reading
 from stages.extract_per_view.sets import Choice, active
 from stages.extract_per_view.state import MAX_STATEMENTS, ExtractState, Told
 from stages.extract_per_view.structured_lister import Lists
 
 MOST: Final = 12
-"""Items of an event, however many chunks it closes: what later stages keep of an event is bounded by it."""
+"""Items of an event, however many chunks are read with it: what later stages keep of an event is bounded by it."""
 
 LEAST: Final = 4
 """Items that a chunk has room for, whatever the one before it told."""
@@ -33,15 +33,37 @@ _PART: Final = 2
 async def by_model(
     reader: ChunkReader, message: Localized, state: ExtractState, choice: Choice, lists: Lists
 ) -> Emit[Extracted | Passed, ExtractState]:
-    """Return the event with the items of the chunks that it closes; ``lists`` are what its own turn lists, by rules.
+    """Return the event with the items of the chunks read with it; ``lists`` are what its own turn lists, by rules.
 
     Raises:
         Unavailable: if a model or the index does not answer.
     """
-    closed = closing(message, state.learning.open)
+    return await _read_with(reader, message, closing(message, state.learning.hand), state, choice, lists=lists)
+
+
+async def drained(
+    reader: ChunkReader, message: Passed, participant: str | None, state: ExtractState, choice: Choice
+) -> Emit[Extracted | Passed, ExtractState]:
+    """Return a drain with what the turns said that waited, those of a participant or (``None``) all.
+
+    Raises:
+        Unavailable: if a model or the index does not answer.
+    """
+    closed = emptied(message.header.space, state.learning.hand, participant)
+    if not closed.chunks:
+        return Emit(message, state)
+    last = closed.chunks[-1].turns[-1].model_copy(update={"header": message.header})
+    read = await _read_with(reader, last, closed, state, choice, lists=Lists())
+    return Emit(message.model_copy(update={"read": read.message}), read.state)
+
+
+async def _read_with(
+    reader: ChunkReader, message: Localized, closed: Closing, state: ExtractState, choice: Choice, *, lists: Lists
+) -> Emit[Extracted | Passed, ExtractState]:
     views = active(state.learning, choice)
-    readings, known = await _read(reader, closed.chunks, views, state)
-    learning = replace(known.learning, open=closed.open)
+    heard = await reader.ask([chunk for chunk in closed.chunks if not chunk.suspect], views, state)
+    readings, known = await _read(reader, closed.chunks, heard, state)
+    learning = replace(known.learning, hand=closed.hand)
     for chunk in closed.chunks:
         learning = learning.read(chunk)
     grown = Grown(learning)
@@ -53,23 +75,23 @@ async def by_model(
         localized=message,
         items=tuple(item for reading in readings for item in reading.items),
         view_set=views.version,
-        degraded=grown.degraded or any(reading.degraded for reading in readings),
+        degraded=heard.partial or grown.degraded,
         views=grown.views,
         structured=lists.records,
         more_structured=lists.more,
-        refused=grown.refused + sum(reading.refused for reading in readings),
+        refused=heard.refused + grown.refused + sum(reading.refused for reading in readings),
     )
     return Emit(extracted, replace(known, learning=grown.learning))
 
 
 async def _read(
-    reader: ChunkReader, chunks: Sequence[Chunk], views: ViewSet, state: ExtractState
+    reader: ChunkReader, chunks: Sequence[Chunk], heard: Heard, state: ExtractState
 ) -> tuple[list[Reading], ExtractState]:
     """Read chunks one after the other: a correction may be about what the one before said."""
     found: list[Reading] = []
     room = MOST
     for number, chunk in enumerate(chunks, 1):
-        reading = await reader.read(chunk, views, state, room - LEAST * (len(chunks) - number))
+        reading = await reader.read(chunk, heard, state, room - LEAST * (len(chunks) - number))
         room -= len(reading.items)
         state = state.after(*_told(reader.position, chunk, reading.items))
         found.append(reading)

@@ -1,8 +1,6 @@
-"""Chunks: an opening turn and the reply to it, read together once the reply or the next opening turn closes it.
+"""Chunks: an opening turn and the reply to it, closed by the reply or by the next opening turn; one of them may wait.
 
-At most one is open, as the next opening turn of the space closes it. What the state has no room for whole (a long text
-or id) is a chunk that closes at once, as are replies to a chunk that has closed, revisions, and suspect turns, which
-are read by rules alone and so never stand in a request beside anybody else's words.
+A turn that waits is kept in the state, where it fits: ``hand`` says which do.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from stages.stored import clip, short, size
 from stages.text.times import resolve_times
 
 TEXT_BYTES: Final = 500
-"""Bytes of an open turn's text, all of it: what is longer closes at once (architecture, invariant 7)."""
+"""Bytes of the text of a turn in hand, all of it: what is longer is read at once (architecture, invariant 7)."""
 
 SUMMARY_BYTES: Final = 160
 _PATH_BYTES = 240
@@ -38,7 +36,7 @@ Bounds = tuple[int, int]
 
 
 class Open(Packed):
-    """The turn of an open chunk, with all that reading it later needs; times are found in its text again.
+    """A turn that is read later, with all that this needs; times are found in its text again.
 
     ``own`` is the length of the turn's own text, captions stand behind it; ``facts`` and ``attributes`` are spans.
     """
@@ -127,40 +125,8 @@ class Chunk:
         return " / ".join(turn.normalized.z.summary for turn in self.turns)
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """The chunks that an event closes, oldest first, and the one that is open after it."""
-
-    chunks: tuple[Chunk, ...]
-    open: Open | None
-
-
-def closing(message: Localized, was: Open | None) -> Closing:
-    """Return what a turn closes; ``was`` is the chunk that was open. The channel itself says nothing."""
-    normalized, placement = message.normalized, message.placement
-    if was is not None and normalized.revises == was.position:
-        was = None  # its text is no longer what was said
-    if normalized.turn.speaker.role is Role.SYSTEM:
-        return Closing((), was)
-    alone = Chunk((message,))
-    if normalized.revises is not None:
-        return Closing((alone,), was)
-    if placement.interaction == message.header.position:
-        return _opening(message, was)
-    if was is None or placement.interaction != was.position:
-        return Closing((alone,), was)
-    opener = was.again(message.header.space)
-    return Closing((Chunk((opener,)), alone) if normalized.suspect else (Chunk((opener, message)),), None)
-
-
-def _opening(message: Localized, was: Open | None) -> Closing:
-    before = () if was is None else (Chunk((was.again(message.header.space),)),)
-    opened = as_open(message)
-    return Closing(before, opened) if opened is not None else Closing((*before, Chunk((message,))), None)
-
-
 def as_open(message: Localized) -> Open | None:
-    """Return an opening turn as the state keeps it, or ``None`` where it does not fit."""
+    """Return a turn as the state keeps it, or ``None`` where it does not fit."""
     normalized, z = message.normalized, message.normalized.z
     turn = normalized.turn
     if normalized.suspect or not _fits(normalized):

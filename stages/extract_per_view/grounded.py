@@ -71,12 +71,14 @@ def _grounded(shown: Shown, answered: Said) -> tuple[Grounded | None, int]:
     if not (views and numbered(answered.turn, shown.turns) and numbered(answered.owner, shown.speakers)):
         return None, invented + 1
     said = _clean(answered, is_guess=answered.tentative or bool(suggested))
-    turn = shown.turns[said.turn - 1]
+    turn, owner = shown.turns[said.turn - 1], shown.speakers[said.owner - 1]
     span = _place(shown, turn, said.quote)
-    if span is None or not tells(said.text) or not _of_chunk(shown, said, suggested):
+    if span is None or not tells(said.text) or not _of_chunk(shown, turn, said, suggested):
+        return None, invented + 1
+    if all(one.normalized.turn.speaker.id != owner.id for one in shown.beside(turn)):
         return None, invented + 1
     ids = tuple(shown.known[number - 1].record.id for number in suggested)
-    return Grounded(said, turn, span, shown.speakers[said.owner - 1], views, ids, _rests(shown, turn, said)), invented
+    return Grounded(said, turn, span, owner, views, ids, _rests(shown, turn, said)), invented
 
 
 def _clean(said: Said, *, is_guess: bool) -> Said:
@@ -100,12 +102,12 @@ def _place(shown: Shown, turn: Localized, quote: str) -> Span | None:
     return next((one for one in places if not any(a < one.end and one.start < b for a, b in out)), None)
 
 
-def _of_chunk(shown: Shown, said: Said, suggested: Sequence[int]) -> bool:
-    """Tell whether the text has something of the chunk beside names, or of what suggests it where it is tentative."""
+def _of_chunk(shown: Shown, turn: Localized, said: Said, suggested: Sequence[int]) -> bool:
+    """Tell whether the text has something of its chunk beside names, or of what suggests it where it is tentative."""
     if said.tentative and not suggested:
         return False
     mine = _own_words(shown, said)
-    there = {token for turn in shown.turns for token in _tokens(turn)}
+    there = {token for one in shown.beside(turn) for token in _tokens(one)}
     there |= {token for number in suggested for token in content_tokens(shown.known[number - 1].record.text)}
     return not mine or not there.isdisjoint(mine)
 
@@ -114,7 +116,7 @@ def _rests(shown: Shown, turn: Localized, said: Said) -> tuple[str, ...]:
     """Return the other turns that an item rests on: each gives it a word that it has from no turn before."""
     lacking = _own_words(shown, said) - _tokens(turn)
     found = []
-    for other in shown.turns:
+    for other in shown.beside(turn):
         given = lacking & _tokens(other)
         if given:
             found.append(other.normalized.turn.turn_id)

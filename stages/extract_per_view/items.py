@@ -88,7 +88,7 @@ def _target(
 ) -> Corrected | None:
     """Return what a correction is about: nothing said after it. An agent can put right its own statements only."""
     speaker = localized.normalized.turn.speaker
-    told = [entry for entry in told if entry.position <= localized.header.position]
+    told = [entry for entry in told if entry.spoken <= localized.header.position]
     values = values_of(draft.source, finest(times_of(localized.normalized, draft.span)))
     own = [entry for entry in told if speaker.role is Role.USER or entry.speaker == short(speaker.id)]
     said = stated(own, (speaker.id, *(party.id for party in parties)))
@@ -143,12 +143,14 @@ def told_of(localized: Localized, items: Sequence[Item], kept: int, position: in
     last = [one for one in items if not (one.suspect or one.tentative)][-kept:]
     share = max(len(last), 1) * part
     made = (_statement(one, speaker, TEXT_BYTES // share, TOLD_BYTES // share) for one in last)
+    own = localized.header.position
     return Told(
-        position=localized.header.position if position is None else position,
+        position=own if position is None else position,
         turn=short(localized.normalized.turn.turn_id),
         branch=localized.placement.branch,
         speaker=short(speaker),
         statements=tuple(one for one in made if one is not None),
+        said=None if position in {None, own} else own,
     )
 
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from schemas.view import ItemKind, View, ViewSet
 from stages.contract import WINDOW
 from stages.extract_per_view.chunks import Chunk, Open
+from stages.extract_per_view.hand import Hand
 from stages.packed import Packed
 from stages.ring import PlacedModel, Ring, part_start
 from stages.stored import clip, short, whole
@@ -86,12 +87,13 @@ _COUNT = TypeAdapter(int)
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """``chunks`` counts those that closed, ``active`` is ``None`` until a set of the space's own converged.
+    """``chunks`` counts those that were read, ``active`` is ``None`` until a set of the space's own converged.
 
-    Parts ``open``, ``chunks``, ``active``, ``trace-N`` and ``candidates-N``; none before a model has read something.
+    Parts ``open`` and ``held`` (of ``hand``), ``chunks``, ``active``, ``trace-N`` and ``candidates-N``; none before a
+    model has read something.
     """
 
-    open: Open | None = None
+    hand: Hand = field(default_factory=Hand)
     chunks: int = 0
     active: ViewSet | None = None
     trace: Ring[Traced] = field(default_factory=Ring)
@@ -99,9 +101,8 @@ class Learning:
 
     def parts(self) -> Mapping[str, bytes]:
         """Return it as named parts."""
-        found: dict[str, bytes] = {}
-        if self.open is not None:
-            found["open"] = self.open.model_dump_json().encode()
+        waiting = (("open", self.hand.open), ("held", self.hand.held))
+        found = {name: turn.model_dump_json().encode() for name, turn in waiting if turn is not None}
         if self.chunks:
             found["chunks"] = _COUNT.dump_json(self.chunks)
         if self.active is not None:
@@ -116,7 +117,7 @@ class Learning:
             ValueError: if a part is malformed.
         """
         return cls(
-            open=Open.model_validate_json(parts["open"]) if "open" in parts else None,
+            hand=Hand(*(Open.model_validate_json(parts[name]) if name in parts else None for name in ("open", "held"))),
             chunks=_COUNT.validate_json(parts["chunks"]) if "chunks" in parts else 0,
             active=ViewSet.model_validate_json(parts["active"]) if "active" in parts else None,
             trace=Ring.from_parts("trace", parts, Traced),

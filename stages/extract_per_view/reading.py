@@ -1,4 +1,4 @@
-"""A chunk read under the active views: by a model, and by rules where its answer is of no use."""
+"""Chunks read under the active views: by a model, and by rules where its answer is of no use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from schemas.localized import Localized
 from schemas.memory import ITEM_KINDS, RecordKind
 from schemas.view import ViewSet
 from stages.contract import WINDOW
-from stages.extract_per_view.answers import Taken
 from stages.extract_per_view.asked import all_asked
 from stages.extract_per_view.assign import MAX_VIEWS
 from stages.extract_per_view.chunks import Chunk
@@ -28,18 +27,17 @@ from stages.ports import Embedder, Filter, Found, History, LanguageModel
 from stages.text.spoken import spoken
 
 KNOWN: Final = 6
-"""Remembered items that a request shows, the nearest."""
+"""Remembered items that a request shows for a chunk, the nearest."""
 
 _KINDS: Final[frozenset[RecordKind]] = frozenset(ITEM_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a chunk told. ``refused`` counts what the model said that is not so, and items that had no room."""
+    """What a chunk told. ``refused`` counts items that had no room."""
 
     items: tuple[Item, ...] = ()
     refused: int = 0
-    degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,21 @@ class _Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What stands of a model's answers about chunks that were asked for together; ``version`` is that of the views.
+
+    ``refused`` counts what the model said that is not so, ``partial`` says that an answer was of no use.
+    """
+
+    items: tuple[tuple[Grounded, ...], ...] = ()
+    version: int = 0
+    refused: int = 0
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkReader:
-    """Reads the chunks that the event at ``position`` closes. ``apart``: a request for each view (an ablation)."""
+    """Reads chunks with the event at ``position``. ``apart``: a request for each view (an ablation)."""
 
     embedder: Embedder
     history: History
@@ -61,35 +72,44 @@ class ChunkReader:
     apart: bool
     position: int
 
-    async def read(self, chunk: Chunk, views: ViewSet, state: ExtractState, most: int) -> Reading:
-        """Return what a chunk tells, at most ``most`` items.
+    async def ask(self, chunks: Sequence[Chunk], views: ViewSet, state: ExtractState) -> Heard:
+        """Ask about chunks, none of them suspect, in one request.
 
         Raises:
             Unavailable: if a model or the index does not answer.
         """
-        if chunk.suspect:
-            return await self._finished(await self._by_rules(chunk.turns, state), 0, most)
-        shown = await self._shown(chunk, views, state)
-        answers = await self._asked(shown)
+        if not chunks:
+            return Heard()
+        shown = await self._shown(chunks, views, state)
+        answers = await all_asked(self.language.ask(one.request(partial(check, one))) for one in shown)
         told = [standing(one, answer) for one, answer in zip(shown, answers, strict=True) if answer is not None]
-        if not told:
-            made = await self._by_rules(chunk.turns, state)
-            return await self._finished(made, 0, most, degraded=True)
-        grounded = _merged(_in_turn([each.items for each in told]))
-        made = [_Made(one.turn, shaped_by_model(one, state.told.entries, state.parties), one) for one in grounded]
-        made += await self._by_rules(chunk.turns, state, unseen=True)
-        reading = await self._finished(made, views.version, most)
-        refused = reading.refused + sum(one.refused for one in told)
-        return replace(reading, refused=refused, degraded=len(told) < len(shown))
+        refused = sum(one.refused for one in told)
+        return Heard(tuple(one.items for one in told), views.version, refused, len(told) < len(shown))
 
-    async def _shown(self, chunk: Chunk, views: ViewSet, state: ExtractState) -> list[Shown]:
-        known = await self._known(chunk)
+    async def read(self, chunk: Chunk, heard: Heard, state: ExtractState, most: int) -> Reading:
+        """Return what a chunk tells, at most ``most`` items; by rules alone where it is suspect or no answer stands.
+
+        Raises:
+            Unavailable: if a model does not answer.
+        """
+        if chunk.suspect or not heard.items:
+            made = await self._by_rules(chunk.turns, state)
+            return await self._finished(made, 0, most, degraded=not chunk.suspect)
+        own = {turn.header.position for turn in chunk.turns}
+        told = [[one for one in each if one.turn.header.position in own] for each in heard.items]
+        made = [
+            _Made(one.turn, shaped_by_model(one, state.told.entries, state.parties), one)
+            for one in _merged(_in_turn(told))
+        ]
+        made += await self._by_rules(chunk.turns, state, unseen=True)
+        return await self._finished(made, heard.version, most)
+
+    async def _shown(self, chunks: Sequence[Chunk], views: ViewSet, state: ExtractState) -> list[Shown]:
+        known = [one for chunk in chunks for one in await self._known(chunk)]
+        once = tuple({one.record.id: one for one in known}.values())
         sets = [(view,) for view in views.views] if self.apart else [views.views]
         people = tuple(party.label for party in state.parties)
-        return [Shown(chunk, own, known, people) for own in sets]
-
-    async def _asked(self, shown: Sequence[Shown]) -> list[Taken | None]:
-        return await all_asked(self.language.ask(one.request(partial(check, one))) for one in shown)
+        return [Shown(tuple(chunks), own, once, people) for own in sets]
 
     async def _known(self, chunk: Chunk) -> tuple[Found, ...]:
         """Return the nearest items of memory as of W events ago, best first: none that are guesses or suspect."""
@@ -131,7 +151,7 @@ class ChunkReader:
         vectors = await self.embedder.embed([one.shape.text for one in chosen]) if chosen else []
         pairs = zip(chosen, vectors, strict=True)
         items = tuple(self._item(one, vector, version, degraded=degraded) for one, vector in pairs)
-        return Reading(items, len(made) - len(chosen), degraded)
+        return Reading(items, len(made) - len(chosen))
 
     def _item(self, one: _Made, vector: bytes, version: int, *, degraded: bool) -> Item:
         made = item(one.turn, one.shape, vector)

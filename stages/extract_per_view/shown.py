@@ -35,25 +35,30 @@ def _cut(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A chunk before a model. Everything has the number of its place, from 1 on.
+    """Chunks before a model, each an interaction by itself. Everything has the number of its place, from 1 on.
 
     ``people`` are the names of the space's parties, who may be quoted without speaking here.
     """
 
-    chunk: Chunk
+    chunks: tuple[Chunk, ...]
     views: tuple[View, ...]
     known: tuple[Found, ...] = ()
     people: tuple[str, ...] = ()
 
     @property
     def speakers(self) -> tuple[Speaker, ...]:
-        """Who speaks in the chunk, in order."""
+        """Who speaks in the chunks, in order."""
         return tuple({turn.normalized.turn.speaker.id: turn.normalized.turn.speaker for turn in self.turns}.values())
 
     @property
     def turns(self) -> tuple[Localized, ...]:
-        """The turns of the chunk."""
-        return self.chunk.turns
+        """The turns of the chunks."""
+        return tuple(turn for chunk in self.chunks for turn in chunk.turns)
+
+    def beside(self, turn: Localized) -> tuple[Localized, ...]:
+        """Return the turns of the chunk that a turn is of: of others nothing may come into its items."""
+        position = turn.header.position
+        return next(chunk.turns for chunk in self.chunks if any(one.header.position == position for one in chunk.turns))
 
     def request(self, check: Callable[[Taken], str | None]) -> Request[Taken]:
         """Return the request: instructions and views first, which a space's requests have in common."""
@@ -63,19 +68,28 @@ class Shown:
             frame=as_data({"views": [_view(number, view) for number, view in enumerate(self.views, 1)]}),
             data=as_data(
                 {
-                    "branch": self.chunk.path,
+                    "interactions": [{"n": n, "branch": chunk.path} for n, chunk in enumerate(self.chunks, 1)],
                     "speakers": [_speaker(number, one) for number, one in enumerate(self.speakers, 1)],
                     "known": [{"n": n, "text": one.record.text[:_KNOWN]} for n, one in enumerate(self.known, 1)],
-                    "turns": [self._turn(number, turn) for number, turn in enumerate(self.turns, 1)],
+                    "turns": self._turns(),
                 }
             ),
             check=check,
         )
 
-    def _turn(self, number: int, turn: Localized) -> dict[str, object]:
-        said = turn.normalized.turn
-        speaker = [one.id for one in self.speakers].index(said.speaker.id) + 1
-        return {"n": number, "speaker": speaker, "at": said.at.isoformat(), "text": part(turn.normalized.text)}
+    def _turns(self) -> list[dict[str, object]]:
+        ids = [speaker.id for speaker in self.speakers]
+        placed = [(number, turn) for number, chunk in enumerate(self.chunks, 1) for turn in chunk.turns]
+        return [
+            {
+                "n": n,
+                "interaction": number,
+                "speaker": ids.index(turn.normalized.turn.speaker.id) + 1,
+                "at": turn.normalized.turn.at.isoformat(),
+                "text": part(turn.normalized.text),
+            }
+            for n, (number, turn) in enumerate(placed, 1)
+        ]
 
 
 def _view(number: int, view: View) -> dict[str, object]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from schemas.control import Passed
+from schemas.control import Drain, Passed
 from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
 from schemas.space import Space
 from stages.contract import Emit, Stage
 from stages.extract_per_view.assign import scored_templates
-from stages.extract_per_view.by_model import by_model
+from stages.extract_per_view.by_model import by_model, drained
 from stages.extract_per_view.drafted import Drafted
 from stages.extract_per_view.items import item, told_of
 from stages.extract_per_view.reading import ChunkReader
@@ -66,21 +66,29 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
     async def decide(self, message: Localized | Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
-        """Take out what one turn tells, or the chunks that it closes; a control event goes by.
+        """Take out what one turn tells, or the chunks read with it; a control event goes by, a drain with what waited.
 
         Raises:
             Unavailable: if a model or the index does not answer.
         """
         if isinstance(message, Passed):
-            return Emit(message, state)
+            return await self._passed(message, state)
         known = state.with_party(message.normalized.turn.speaker)
         lists = await self._lister.of(message, known.listed.entries)
         listing = known.with_listed(message, listed(message, lists.records))
         if self.language is not None:
-            reader = ChunkReader(self.embedder, self.history, self.language, self.apart, message.header.position)
-            return await by_model(reader, message, listing, self.choice, lists)
+            return await by_model(self._reader(self.language, message), message, listing, self.choice, lists)
         items = await self._items(message, known)
         return Emit(_extracted(message, items, lists), listing.after(told_of(message, items, MAX_STATEMENTS)))
+
+    async def _passed(self, message: Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
+        body = message.control.body
+        if self.language is None or not isinstance(body, Drain):
+            return Emit(message, state)
+        return await drained(self._reader(self.language, message), message, body.participant, state, self.choice)
+
+    def _reader(self, language: LanguageModel, message: Localized | Passed) -> ChunkReader:
+        return ChunkReader(self.embedder, self.history, language, self.apart, message.header.position)
 
     @property
     def _lister(self) -> Lister:

@@ -56,12 +56,21 @@ class Statement(Packed):
 
 
 class Told(PlacedModel, Packed):
-    """What a turn (``short``) stated, in which branch, and who said it (``short``)."""
+    """What a turn (``short``) stated, in which branch, and who said it (``short``).
+
+    ``said`` is the position of the turn itself where it is not that of the event which brought its statements.
+    """
 
     turn: str
     branch: int
     speaker: str
     statements: tuple[Statement, ...]
+    said: int | None = None
+
+    @property
+    def spoken(self) -> int:
+        """The position of the turn."""
+        return self.position if self.said is None else self.said
 
 
 _PARTIES = TypeAdapter(tuple[Party, ...])

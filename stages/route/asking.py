@@ -118,13 +118,13 @@ class Sheet:
                 yield f"{kind.value}: {one.item} is not the id of a `new` statement of this section."
             elif one.item in judged:
                 yield f"{kind.value}: {one.item} is judged twice."
-            elif one.action is not Action.ADD and (target is None or target.position >= item.position):
+            elif one.action is not Action.ADD and (target is None or target.order >= item.order):
                 yield f"{kind.value}: {one.target} is no statement of this section that was said before {one.item}."
             judged.add(one.item)
 
 
 def _sorted(group: dict[str, Evidence], kind: ItemKind) -> list[Evidence]:
-    return sorted((one for one in group.values() if one.kind is kind), key=lambda one: (one.position, one.id))
+    return sorted((one for one in group.values() if one.kind is kind), key=lambda one: (one.order, one.id))
 
 
 def _entry(number: int, one: Evidence) -> dict[str, object]:

@@ -53,6 +53,10 @@ class Weaver:
         ]
         return list({(edge.source, edge.target, edge.type): edge for edge in found}.values())
 
+    def of_items(self, items: Sequence[Evidence]) -> list[EdgeRow]:
+        """Return the edges of items alone, which came with no turn, each at most once."""
+        return list({(edge.source, edge.target, edge.type): edge for edge in self._items(items)}.values())
+
     def _items(self, items: Sequence[Evidence]) -> Iterator[EdgeRow]:
         for item in items:
             yield self.reader.edge(self._turn(item.said), item.id, EdgeType.SUPPORTS, strengths.SUPPORT[item.kind])

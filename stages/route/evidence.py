@@ -58,6 +58,11 @@ class Evidence:
         """The position of the turn that says it: an event may bring items of the chunk that it closes."""
         return self.position - self.back
 
+    @property
+    def order(self) -> tuple[int, int]:
+        """Where it stands among others: what came with one event is in the order in which it was said."""
+        return self.position, self.said
+
 
 def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> Evidence:
     """Return an item of the present event, said at ``at`` (Unix seconds) or in an earlier turn, as evidence."""

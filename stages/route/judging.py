@@ -90,7 +90,7 @@ def _is_plain(one: Evidence) -> bool:
 def _one_thing(new: Evidence, old: Evidence) -> bool:
     """Tell whether two items are of one owner, kind and subject, as their keys have it, and the old one is older."""
     same = (new.kind, new.key.owner, new.key.subject) == (old.kind, old.key.owner, old.key.subject)
-    return old.position < new.position and (new.about == old.about or (same and is_keyed(new) and is_keyed(old)))
+    return old.order < new.order and (new.about == old.about or (same and is_keyed(new) and is_keyed(old)))
 
 
 def _sure(one: Evidence) -> bool:

@@ -26,14 +26,14 @@ whether it is a guess."""
 
 
 def rows_of(
-    speaker: str, items: Sequence[tuple[int, Evidence]], earlier: Earlier | None = None
+    speaker: str, items: Sequence[tuple[int, Evidence]], earlier: Sequence[Earlier] = ()
 ) -> tuple[tuple[KeptItem, ...], tuple[KeptVector, ...]]:
-    """Return the rows and vectors of a turn's items, given with their ordinals; some may be an ``earlier`` turn's.
+    """Return the rows and vectors of a turn's items, given with their ordinals; some may be those of ``earlier`` turns.
 
     Within ``KEPT_BYTES``, attributes first, rows get what their item is compared by.
     """
-    before = speaker if earlier is None else earlier.speaker
-    rows = {ordinal: _bare(before if one.back else speaker, ordinal, one) for ordinal, one in items}
+    before = {one.back: one.speaker for one in earlier}
+    rows = {ordinal: _bare(before.get(one.back, speaker), ordinal, one) for ordinal, one in items}
     sizes = {ordinal: _size(row) for ordinal, row in rows.items()}
     room = KEPT_BYTES - sum(sizes.values())
     for ordinal, one in sorted(items, key=lambda pair: (pair[1].kind is not ItemKind.ATTRIBUTE, pair[0])):

@@ -80,7 +80,7 @@ def judge(new: Evidence, old: Evidence, bands: Bands) -> Verdict | None:
 
     Items of one turn, of different keys, or suspect ones do nothing to each other.
     """
-    if new.position <= old.position or new.about != old.about or new.suspect or old.suspect:
+    if new.order <= old.order or new.about != old.about or new.suspect or old.suspect:
         return None
     if new.value is not None and old.value is not None:
         return _valued(new, old)

@@ -12,6 +12,7 @@ from schemas.memory import LeftRow
 from schemas.routed import Routed, RoutedRow
 from stages.contract import Emit, Stage
 from stages.ports import History, LanguageModel
+from stages.route.brought import brought
 from stages.route.gathering import gathered
 from stages.route.ids import item_id, mark
 from stages.route.judging import Judge, Judged
@@ -93,9 +94,15 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         reader = Reader(self.history, header.space, header.position, state)
         changes = Changes(header.space, header.position)
         working, leaving = state.working.drained(short(participant) if participant is not None else None)
+        fresh = None if message.read is None else await brought(reader, message.read, changes)
+        if fresh is not None:
+            leaving, state = (*leaving, fresh.leaving), fresh.state
+            reader = Reader(self.history, header.space, header.position, state)
         left = await self._route(reader, leaving, changes, None)
-        rows: list[RoutedRow] = [*changes.edges, *changes.closed, *changes.changed, *left.rows]
-        routed = Routed(header=header, source=message, rows=tuple(rows), **left.judged._asdict())
+        rows: list[RoutedRow] = [*(fresh.rows if fresh is not None else ()), *changes.edges]
+        rows += [*changes.closed, *changes.changed, *left.rows]
+        vectors = fresh.vectors if fresh is not None else ()
+        routed = Routed(header=header, source=message, rows=tuple(rows), vectors=vectors, **left.judged._asdict())
         after = replace(state, working=working, waiting=left.waiting)
         return Emit(routed, after.with_retired(_retired(header.position, changes, None)))
 

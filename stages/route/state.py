@@ -51,7 +51,7 @@ class KeptItem(Packed):
 
 
 class Earlier(Packed):
-    """Items that an event brought from an earlier turn of the chunk that it closed; there is one such turn at most.
+    """Items that an event brought from an earlier turn, of the chunk that it closed or of one read beside it.
 
     ``back`` is how many events before that turn was, ``items`` are their ordinals as bits, ``speaker`` is a digest.
     """
@@ -67,7 +67,7 @@ class Known(PlacedModel, Packed):
     ``turn_id`` is ``short``, ``speaker`` a digest, ``at`` in Unix seconds. ``kept`` holds the (record id, digest) of
     items that an earlier revision wrote and this one says too, ``windows`` those written with this turn.
     ``structured`` has for each structured record of the turn who else's words it has, as ``stages.route.structured``
-    names turns.
+    names turns. Of earlier turns an event brings items of two at most: ``earlier`` and ``earliest``.
     """
 
     turn_id: str
@@ -83,14 +83,21 @@ class Known(PlacedModel, Packed):
     kept: tuple[tuple[str, str], ...] = ()
     earlier: Earlier | None = None
     structured: tuple[tuple[str, ...], ...] = ()
+    earliest: Earlier | None = None
+
+    def _of(self, ordinal: int) -> Earlier | None:
+        there = (one for one in (self.earlier, self.earliest) if one is not None)
+        return next((one for one in there if one.items >> ordinal & 1), None)
 
     def back(self, ordinal: int) -> int:
         """Return how many events before this one an item of it was said."""
-        return self.earlier.back if self.earlier is not None and self.earlier.items >> ordinal & 1 else 0
+        earlier = self._of(ordinal)
+        return 0 if earlier is None else earlier.back
 
     def said_by(self, ordinal: int) -> str:
         """Return who said an item."""
-        return self.earlier.speaker if self.earlier is not None and self.back(ordinal) else self.speaker
+        earlier = self._of(ordinal)
+        return self.speaker if earlier is None else earlier.speaker
 
 
 class KeptVector(PlacedModel):

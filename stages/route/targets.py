@@ -120,7 +120,7 @@ class Reader:
         late = {one.id for one in items if one.id in early and not _enough(one, candidates.get(one.about, ()))}
         held = late | {one.id for one in fresh if not one.key.attribute}
         judged = [one for one in items if one.id not in late]
-        return Due(sorted(judged, key=lambda one: (one.position, one.id)), candidates, self._waiting(segments, held))
+        return Due(sorted(judged, key=lambda one: (one.order, one.id)), candidates, self._waiting(segments, held))
 
     def _fresh(self, segment: Leaving) -> list[Evidence]:
         """Return the items of a segment that memory does not show yet."""
@@ -222,7 +222,7 @@ class Reader:
 
 
 def _enough(item: Evidence, known: Iterable[Evidence]) -> bool:
-    return all(comparable(item, old) for old in known if old.position < item.position)
+    return all(comparable(item, old) for old in known if old.order < item.order)
 
 
 def _by_id(found: Sequence[Found]) -> dict[str, Evidence]:
@@ -230,5 +230,5 @@ def _by_id(found: Sequence[Found]) -> dict[str, Evidence]:
     return {one.id: one for one in ones if one is not None}
 
 
-def _newest(one: Evidence) -> tuple[int, str]:
-    return -one.position, one.id
+def _newest(one: Evidence) -> tuple[int, int, str]:
+    return -one.position, -one.said, one.id

@@ -67,7 +67,7 @@ class Turning:
 async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> Turning:
     """Return what a turn writes; its corrections are routed at once, into ``changes``."""
     withdrawal = await withdraw(reader, extracted)
-    written = _written(reader, extracted, withdrawal)
+    written = written_of(reader, extracted, withdrawal)
     own = [one.evidence for one in written]
     topic, fresh = await topic_of(reader, extracted)
     reborn = reborn_topic(reader, extracted, withdrawal.orphaned)
@@ -75,11 +75,11 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     views, view_vectors = view_records(extracted)
     lists, list_vectors = structured_records(extracted)
     edges = await Weaver(reader, extracted).all(own, topic)
-    await _corrected(reader, written, withdrawal, changes)
+    await corrected(reader, written, withdrawal, changes)
     await supersede(reader, extracted, withdrawal.closed, changes)
     revises = extracted.localized.normalized.revises
     chain, windows = reader.state.chain.placed(reader.position, weight(extracted.localized.normalized.turn), revises)
-    speaker, earlier = person(extracted.localized.normalized.turn.speaker.id), _earlier(written)
+    speaker, earlier = person(extracted.localized.normalized.turn.speaker.id), earlier_of(written)
     rows, kept = rows_of(speaker, [(one.ordinal, one.evidence) for one in written], earlier)
     return Turning(
         records=(
@@ -103,8 +103,10 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
             *structured_edges(reader, extracted),
         ),
         withdrawn=withdrawal.closed,
-        message=_message(reader.position, written),
-        known=_known(extracted, withdrawal, topic, rows, windows).model_copy(update={"earlier": earlier}),
+        message=message_of(reader.position, written),
+        known=_known(extracted, withdrawal, topic, rows, windows).model_copy(
+            update=dict(zip(("earlier", "earliest"), earlier, strict=False))
+        ),
         vectors_kept=kept,
         chain=chain,
         revises=revises,
@@ -112,21 +114,25 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
     )
 
 
-def _written(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> list[Written]:
-    """Return the items that get records: none twice, and none that the former revision's record still says."""
+def written_of(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> list[Written]:
+    """Return the items that get records: none twice, and none that the former revision's record still says.
+
+    An event may bring what several people said, each of themselves: the same words are then as many statements.
+    """
     at = int(extracted.localized.normalized.turn.at.timestamp())
-    seen = set(withdrawal.kept)
+    seen = set[tuple[str, str]]()
     found = list[Written]()
     for ordinal, item in enumerate(extracted.items):
         text = text_hash(item.text)
-        if text not in seen:
-            seen.add(text)
+        if text not in withdrawal.kept and (item.owner, text) not in seen:
+            seen.add((item.owner, text))
             evidence = of_item(reader.space, reader.position, ordinal, item, at)
             found.append(Written(ordinal, item, evidence))
     return found
 
 
-async def _corrected(reader: Reader, written: Sequence[Written], withdrawal: Withdrawal, changes: Changes) -> None:
+async def corrected(reader: Reader, written: Sequence[Written], withdrawal: Withdrawal, changes: Changes) -> None:
+    """Route the corrections among items into ``changes``; what is withdrawn is no target."""
     items = [one.evidence for one in written if one.item.corrects and not one.item.suspect]
     if items:
         gone = {row.id for row in withdrawal.closed}
@@ -143,7 +149,7 @@ def _supported(reader: Reader, extracted: Extracted, withdrawal: Withdrawal) -> 
     ]
 
 
-def _message(position: int, written: Sequence[Written]) -> Message:
+def message_of(position: int, written: Sequence[Written]) -> Message:
     """Return what working memory holds: corrections were routed already, suspect items and guesses never are."""
     return Message(
         position=position,
@@ -153,13 +159,13 @@ def _message(position: int, written: Sequence[Written]) -> Message:
     )
 
 
-def _earlier(written: Sequence[Written]) -> Earlier | None:
-    """Return which items are of the earlier turn of the chunk that this one closed."""
-    found = [(one.ordinal, one.item.quoted, one.evidence.back) for one in written if one.item.quoted is not None]
-    if not found:
-        return None
-    _, quoted, back = found[0]
-    return Earlier(back=back, items=bits(ordinal for ordinal, *_ in found), speaker=person(quoted.speaker.id))
+def earlier_of(written: Sequence[Written]) -> tuple[Earlier, ...]:
+    """Return which items are of earlier turns, the nearest turn first: of the chunks that were read with this one."""
+    speakers = {one.evidence.back: person(one.item.quoted.speaker.id) for one in written if one.item.quoted is not None}
+    return tuple(
+        Earlier(back=back, items=bits(one.ordinal for one in written if one.evidence.back == back), speaker=speaker)
+        for back, speaker in sorted(speakers.items())
+    )
 
 
 def _known(

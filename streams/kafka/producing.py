@@ -59,11 +59,13 @@ class Producing:
 
     What the broker refuses leaves a gap in the producer's numbering of that partition, and all that follows there is
     refused too, whosever it is: so nothing overtakes it. Those that come later get another producer; whoever was
-    refused sends once more alone. ``partitions`` says how many each topic has.
+    refused sends once more alone. ``partitions`` says how many each topic has, ``written`` when each partition of a
+    topic was last written to (the loop's time, s).
     """
 
     begin: Callable[[], Awaitable[AIOKafkaProducer]]
     partitions: Mapping[str, int]
+    written: dict[tuple[str, int], float] = field(default_factory=dict)
     _lent: _Lent | None = None
     _pace: Pace = field(default_factory=_departures)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -92,6 +94,7 @@ class Producing:
                 self._lent = None
                 self._retire(lent)
             await self._alone(wanted)
+        self.written.update(dict.fromkeys(((record.topic, record.partition) for record in wanted), loop.time()))
 
     async def count(self, topic: str) -> int:
         """Return how many partitions a topic has.

@@ -2,7 +2,8 @@
 
 A worker that was frozen may leave old state rows behind new ones at any time, and compaction keeps the last row of a
 key: so states are read over and appended again well before it may run. A partition that nobody writes to is never
-compacted: so it gets a heartbeat, a row of its own kind that readers pass over.
+compacted, since only a write seals the segment that is open: so one that holds something gets a heartbeat whenever it
+was quiet for a while, a row of its own kind that readers pass over.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ FOLD_S: Final = 12 * 3600.0
 """Seconds between two readings of a state topic; compaction waits 48 hours."""
 
 BEAT_S: Final = 6 * 3600.0
-"""Seconds between two heartbeats."""
+"""Seconds without a write after which a partition gets a heartbeat: a write seals a segment that is a day old, so a
+quarter of that seals it soon after; and a heartbeat is a hundred bytes, of which compaction keeps one."""
 
 
 @dataclass
@@ -31,10 +33,10 @@ class Upkeep:
     shared: Shared
     now: Callable[[], float]
     _folded: dict[int, float] = field(default_factory=dict)
-    _beaten: dict[int, float] = field(default_factory=dict)
+    _looked: dict[tuple[str, int], float] = field(default_factory=dict)
 
     async def keep(self, partition: Partition) -> None:
-        """Do what is due for a partition: a heartbeat at once; its states were read at its assignment.
+        """Do what is due for a partition: heartbeats at once; its states were read at its assignment.
 
         Raises:
             Unavailable: if the broker does not answer.
@@ -43,14 +45,26 @@ class Upkeep:
         if now - self._folded.setdefault(number, now) >= FOLD_S:
             await fold(partition)
             self._folded[number] = now
-        if now - self._beaten.get(number, -BEAT_S) >= BEAT_S:
-            await beat(partition)
-            self._beaten[number] = now
+        for topic in compacted(self.shared):
+            if now - self._last(topic, number) >= BEAT_S:
+                await beat(self.shared, topic, number)
+                self._looked[topic, number] = now
+
+    def _last(self, topic: str, number: int) -> float:
+        """Return when a partition was last written to or looked at here."""
+        at = topic, number
+        return max(self.shared.producing.written.get(at, -BEAT_S), self._looked.get(at, -BEAT_S))
 
     def forget(self, number: int) -> None:
         """Forget a partition that is ours no more."""
         self._folded.pop(number, None)
-        self._beaten.pop(number, None)
+        for topic in compacted(self.shared):
+            self._looked.pop((topic, number), None)
+
+
+def compacted(shared: Shared) -> tuple[str, ...]:
+    """Return the compacted topics that the worker writes: its states, and the writer of memory that too."""
+    return (shared.topics.state, shared.topics.output) if shared.is_last else (shared.topics.state,)
 
 
 async def fold(partition: Partition) -> int:
@@ -76,8 +90,12 @@ async def fold(partition: Partition) -> int:
     return written
 
 
-async def beat(partition: Partition) -> None:
-    """Write a heartbeat to the compacted topics of a partition."""
-    shared = partition.shared
-    topics = [shared.topics.state, *([shared.topics.output] if shared.is_last else [])]
-    await shared.producing.send([heartbeat(topic, partition.number) for topic in topics])
+async def beat(shared: Shared, topic: str, number: int) -> None:
+    """Write a heartbeat to a partition that holds something: one that is empty has nothing to compact.
+
+    Raises:
+        Unavailable: if the broker does not answer.
+    """
+    span = await shared.log.span(topic, number)
+    if span.stop > span.start:
+        await shared.producing.send([heartbeat(topic, number)])

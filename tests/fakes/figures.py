@@ -27,7 +27,7 @@ def shown() -> Mapping[str, frozenset[str]]:
     """Return the name of every series that a worker or (where it is there) the gateway shows, with its labels."""
     metrics = Metrics()
     metrics.models.of("route", "acme").outcomes[Outcome.ANSWERED] += 1
-    pages = [Figures("route", 0, metrics, lambda: _SEEN, {"SIGKILL": 1}).page().decode()]
+    pages = [Figures("route", 0, metrics, lambda: _SEEN, {"SIGKILL": 1}, {"memory": 1}).page().decode()]
     if find_spec("infra.gateway"):
         gateway: Any = import_module("infra.gateway.figures").Figures.fresh()
         gateway.answered("/v1/spaces/{tenant}/{space}/turns", "POST", 202, 0.1)

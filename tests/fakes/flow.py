@@ -102,7 +102,13 @@ class Flow:
         """Drain working memory by a control event."""
         name = f"drain-{self.position}"
         control = Control(space=SPACE, event_id=name, at=START, body=Drain(participant=participant))
-        return await self.route(Passed(header=self._header(EventKind.CONTROL, name), control=control))
+        return await self.route(
+            await self.passed(Passed(header=self._header(EventKind.CONTROL, name), control=control))
+        )
+
+    async def passed(self, message: Passed) -> Passed:
+        """Return what extraction makes of a control event: without a model nothing."""
+        return message
 
     async def route(self, message: Extracted | Passed) -> tuple[Row, ...]:
         """Route and commit one event. States go through their parts each time, as they do in a restart."""

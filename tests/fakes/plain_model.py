@@ -20,7 +20,13 @@ def read_out(data: Any) -> object:
     """Take the beginning of each turn that says something, under the first view."""
     return {
         "items": [
-            {"views": [1], "turn": one["n"], "quote": _begun(one["text"]), "text": _begun(one["text"]), "owner": 1}
+            {
+                "views": [1],
+                "turn": one["n"],
+                "quote": _begun(one["text"]),
+                "text": _begun(one["text"]),
+                "owner": one["speaker"],
+            }
             for one in data["turns"]
             if len(content_tokens(one["text"])) > 1
         ]

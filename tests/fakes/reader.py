@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from schemas.control import Passed
 from schemas.extracted import Extracted, Item
 from schemas.header import EventKind, Header
 from schemas.localized import Localized, Placement, Rule
@@ -79,6 +80,15 @@ class Listening(Flow):
         self.heard.append(Extracted.model_validate_json(message.model_dump_json()))
         assert self.heard[-1] == message
         return await self.route(self.heard[-1])
+
+    async def passed(self, message: Passed) -> Passed:
+        stage = ExtractPerView(self.embedder, self.memory, self.language, self.choice, self.apart)
+        outcome = await stage.decide(message, self.extracting)
+        assert isinstance(outcome, Emit)
+        self.extracting = ExtractState.from_parts(outcome.state.parts())
+        again = Passed.model_validate_json(outcome.message.model_dump_json())
+        assert again == outcome.message
+        return again
 
     def _placement(self, turn: Turn, *, root: bool) -> Placement:
         mine, before = self.position, self.placed.get(turn.reply_to or self.last or "")

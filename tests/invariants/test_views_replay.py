@@ -15,14 +15,16 @@ import pytest
 from infra.models.completion import Completion
 from infra.models.kept import KeptLanguageModel
 from infra.stages import topology
-from schemas.memory import RecordKind
+from schemas.memory import ITEM_KINDS, RecordKind
 from stages.extract_per_view.answers import CANONICAL, DISCOVER, EXTRACT
 from stages.ports import Request
 from streams.results import FileResults
 from tests.fakes.reader import each_turn
 from tests.fakes.real_home import BOT, MIA, SPACE, RealHome, said
+from tests.fakes.sent import Kind, Sent
 
 PAIRS = 106
+CROWD = 81
 PROMPTS = {prompt.name.replace(".", "_"): prompt for prompt in (EXTRACT, DISCOVER, CANONICAL)}
 
 
@@ -34,6 +36,17 @@ def chat(pairs: int) -> list[bytes]:
         turns.append(said(f"m{number}", f"Number {number}: I own {number + 2} cellos.", minutes=at, speaker=MIA))
         turns.append(said(f"b{number}", "Noted.", minutes=at + 1, speaker=BOT, reply_to=f"m{number}"))
     return [*turns, said("m3", "I own nothing now.", minutes=10 * pairs, revision=1)]
+
+
+def channel(turns: int) -> list[bytes]:
+    """Return turns of as many people, each about something new a day later, and a revision of one that waits."""
+    told = []
+    for number in range(turns):
+        who = {"id": f"u{number}", "name": f"Person{number}"}
+        text = f"topic{number} subject{number}: I own {number + 2} cellos."
+        told.append(said(f"m{number}", text, minutes=1440 * number, speaker=who))
+    who = {"id": f"u{turns - 1}", "name": f"Person{turns - 1}"}
+    return [*told, said(f"m{turns - 1}", "I own nothing now.", minutes=1440 * turns, speaker=who, revision=1)]
 
 
 @dataclass
@@ -97,6 +110,51 @@ async def test_nothing_is_lost_and_the_calls_are_few(told: Keeping) -> None:
     closed = {found.record.id for found in await one.indexed() if found.until < 10**9}
     assert gone
     assert {row.id for row in gone} <= closed
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Keeping:
+    folder = tmp_path_factory.mktemp("crowd")
+    one = home(folder / "home", folder / "answers", Answering())
+    asyncio.run(one.tell(channel(CROWD)))
+    return one
+
+
+async def test_turns_of_a_channel_are_read_two_by_two(crowded: Keeping) -> None:
+    assert str(crowded.sums()).startswith(f"published={CROWD + 1} committed={CROWD + 1} lettered=0")
+    asked = [name for name in crowded.chat.asked if name == "extract_per_view_extract"]
+    assert len(asked) <= CROWD / 2 + 1
+    items = {row.provenance: row for row in crowded.records() if row.kind in ITEM_KINDS}
+    assert {f"m{number}" for number in range(CROWD - 1)} <= {turn for turns in items for turn in turns}
+    last = items.pop((f"m{CROWD - 1}",))
+    assert all(f"subject{turns[0][1:]}:" in row.text for turns, row in items.items())
+    assert last.text.endswith("I own nothing now."), "it was revised while it waited"
+
+
+async def test_a_channels_replay_gives_the_same_memory_without_a_call(crowded: Keeping, tmp_path: Path) -> None:
+    other = home(tmp_path / "home", crowded.answers, Answering(away=True))
+    await other.tell(channel(CROWD), pace=7)
+    assert other.memory() == crowded.memory()
+
+
+async def drained(one: Keeping) -> Keeping:
+    """Tell a short channel, and drain it as a night does with a space in which nobody speaks any more."""
+    await one.tell(channel(6)[:-1])
+    with one.journal() as journal:
+        journal.append(SPACE, [Sent(SPACE, Kind.DRAIN, "drain-1").body], own=True)
+    await one.run()
+    return one
+
+
+async def test_a_drain_brings_the_last_exchange_to_memory_and_a_replay_the_same(tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    one = await drained(home(tmp_path / "home", answers, Answering()))
+    items = {row.provenance: row.since for row in one.records() if row.kind in ITEM_KINDS}
+    assert {turn for turns in items for turn in turns} == {f"m{number}" for number in range(6)}
+    assert items["m5",] == 6, "it had no reply, and came with the drain"
+    again = await drained(home(tmp_path / "again", answers, Answering(away=True)))
+    assert again.memory() == one.memory()
+    assert again.sums() == one.sums()
 
 
 async def test_a_replay_on_the_kept_answers_gives_the_same_memory_without_a_call(told: Keeping, tmp_path: Path) -> None:

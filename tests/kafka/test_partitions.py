@@ -18,6 +18,7 @@ from schemas.localized import Localized
 from schemas.normalized import Normalized
 from schemas.space import Space
 from stages.contract import Emit
+from streams.kafka import upkeep
 from streams.kafka.states import States
 from streams.kafka.upkeep import fold
 from streams.kafka.wire import HEARTBEAT, NEXT, Record, as_record, partition_of, read_next
@@ -231,8 +232,11 @@ async def test_of_old_state_rows_that_come_last_none_counts(later: Stage) -> Non
     assert await later.outputs(space) == [(n, f"t{n}") for n in range(7)]
 
 
-async def test_old_rows_that_come_while_a_worker_runs_are_put_right_before_compaction(later: Stage) -> None:
-    """And a heartbeat lies in the topic, which nobody takes for a state."""
+async def test_old_rows_that_come_while_a_worker_runs_are_put_right_before_compaction(
+    later: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where nobody wrote for a while a heartbeat lies in the topic, which nobody takes for a state."""
+    monkeypatch.setattr(upkeep, "BEAT_S", 0.5)
     space = "acme/while"
     mine = partition_of(space, PARTITIONS)
     await later.feed(space, [0])

@@ -24,6 +24,7 @@ DIGESTS = {
     "extract_per_view/canonical.v1": "84bcc7c7e42660e3811e71aeb587555ed8471affaf0c41e5398946cf15a91893",
     "extract_per_view/discover.v1": "a844a709ab6b0050083821d401df2b4c6a9cf8f0b71e5d439f3d73064177dff3",
     "extract_per_view/extract.v1": "9041f3f1b2de84e3ae5829cf550c39129ca636c16fda5629c0b32201ceddf165",
+    "extract_per_view/extract.v2": "6d47e2365762732f214687b94707612f20f4b63eb9bfa18962704315f29c4db2",
     "normalize/understand.v1": "7a8c3034629e6f4bacb999470c027da19969a9faf11b103c87ca7df1ad982e2c",
     "route/route.v1": "74110a33778fc34429f3f30850452a088ad7a66fccc8ee499dc254251f3c8a16",
 }
@@ -33,7 +34,7 @@ DIGESTS = {
 SHAPES = {
     "extract_per_view/canonical.v1": "1bc0cbe3710c51ce12fa0984cc34d77f8649f02c24c940cc767bf4d7d05931bb",
     "extract_per_view/discover.v1": "f8f31633a3f2477d3c23acc9a7c12591de3b632fc1877c03f140db16c7b10038",
-    "extract_per_view/extract.v1": "dbb1d828fee97e1900be6a79a0e7e931bce0450da70227018346121afbb22aea",
+    "extract_per_view/extract.v2": "dbb1d828fee97e1900be6a79a0e7e931bce0450da70227018346121afbb22aea",
     "normalize/understand.v1": "2c00438a445161920ba4b2b0d22dd7a7e4d65be73d7f0b3c11b3128462826cb7",
     "route/route.v1": "b6996f2b30518b7eed4ac46a60149a6540c0eb6c9a8a24bb1e0502dcd53814d3",
 }

@@ -10,14 +10,21 @@ from infra.errors import UsageError
 from infra.kafka import WantedTopic, wanted
 from schemas.space import Space
 from streams.kafka.names import state_topic, topic_name
+from streams.kafka.upkeep import BEAT_S, FOLD_S
 from streams.topology import FLOW
 from tests.fakes.real_home import RealHome, said
 
 MONTH, WEEK, TWO_DAYS, DAY = "2592000000", "604800000", "172800000", "86400000"
 FOREVER = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 FOR_A_MONTH = FOREVER | {"retention.ms": MONTH}
-STATE = {"cleanup.policy": "compact", "min.compaction.lag.ms": TWO_DAYS}
-MEMORY = {"cleanup.policy": "compact", "max.compaction.lag.ms": DAY, "delete.retention.ms": WEEK}
+COMPACTED = {
+    "cleanup.policy": "compact",
+    "segment.ms": DAY,
+    "min.cleanable.dirty.ratio": "0.5",
+    "delete.retention.ms": WEEK,
+}
+STATE = COMPACTED | {"min.compaction.lag.ms": TWO_DAYS, "max.compaction.lag.ms": WEEK}
+MEMORY = COMPACTED | {"max.compaction.lag.ms": DAY}
 LATER = "turns.normalized turns.localized turns.extracted turns.routed".split()
 STATES = "state.normalize state.localize_state state.extract_per_view state.route state.commit".split()
 MIB = 1024 * 1024
@@ -47,6 +54,15 @@ def test_the_settings_of_the_table(name: str, settings: dict[str, str], largest:
     }
     topic = by_name()[name]
     assert (topic.partitions, topic.replication, topic.settings) == (24, 3, settings | every)
+
+
+def test_heartbeats_come_well_before_a_segment_may_be_sealed_and_states_are_folded_before_they_are_compacted() -> None:
+    for name in ("memory", *STATES):
+        settings = by_name()[name].settings
+        assert int(settings["segment.ms"]) >= 1000 * BEAT_S * 4
+        assert int(settings["segment.ms"]) <= int(settings["max.compaction.lag.ms"])
+    for name in STATES:
+        assert int(by_name()[name].settings["min.compaction.lag.ms"]) >= 1000 * FOLD_S * 4
 
 
 def test_there_are_no_others() -> None:

@@ -88,12 +88,13 @@ def test_every_name_is_shown_and_no_other() -> None:
     metrics = Metrics(letters=4)
     for seconds in (0.004, 0.2, 100.0):
         metrics.batches.add(seconds)
-    page = Figures("route", 2, metrics, lambda: SEEN, {"SIGKILL": 3}).page().decode()
+    page = Figures("route", 2, metrics, lambda: SEEN, {"SIGKILL": 3}, {"memory": 7}).page().decode()
     shown = set(re.findall(r"^# TYPE (\S+)", page, re.MULTILINE))
     assert {name.removesuffix("_total") for name in shown} == set(Name)
     assert 'anabranch_restarts_total{cause="SIGKILL",stage="route",worker="2"} 3.0' in page
     assert 'anabranch_letters_total{stage="route",worker="2"} 4.0' in page
     assert 'anabranch_lag_events{partition="3",stage="route",worker="2"} 5.0' in page
+    assert 'anabranch_topic_bytes{stage="route",topic="memory",worker="2"} 7.0' in page
     assert 'anabranch_lag_events{partition="4"' not in page, "what is not known is not shown as nothing"
     assert 'anabranch_waiting{for="memory",stage="route",worker="2"} 2.0' in page
     counts = [

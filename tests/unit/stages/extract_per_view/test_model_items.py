@@ -68,7 +68,7 @@ async def test_an_answer_of_which_nothing_stands_is_of_no_use() -> None:
 
 
 def test_the_model_is_told_what_is_wrong() -> None:
-    shown = Shown(Chunk((plain(0, LIVES),)), VIEWS)
+    shown = Shown((Chunk((plain(0, LIVES),)),), VIEWS)
     wrong = shown.request(lambda _: None).prompt.answer.model_validate_json(
         json.dumps({"items": [said(1, "I live in Rome", "Mia lives in Rome.")]})
     )
@@ -197,11 +197,13 @@ async def test_a_turn_too_long_for_a_request_is_read_to_its_end_by_rules() -> No
 
 async def test_a_chunk_has_room_whatever_the_one_before_it_told() -> None:
     def say(request: Any) -> object:
-        text = json.loads(request.data)["turns"][0]["text"]
-        return {"items": [said(1, text[:20], f"{text[:20]} {n}.") for n in range(12)]}
+        first, second = (turn["text"][:20] for turn in json.loads(request.data)["turns"])
+        return {
+            "items": [said(1 + n // 9, (first, second)[n // 9], f"{(first, second)[n // 9]} {n}.") for n in range(12)]
+        }
 
     message = await heard(say, (MIA, "I own twelve cellos and I play them."), (MIA, "We walked by the sea. " * 30))
-    assert [sum(item.quoted is not None for item in message.items), len(message.items)] == [8, 12]
+    assert [sum(item.quoted is not None for item in message.items), len(message.items), message.refused] == [8, 11, 1]
 
 
 @given(st.text(alphabet="ab \n\u00e9.", max_size=40), st.data())

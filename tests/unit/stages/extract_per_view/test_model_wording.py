@@ -72,7 +72,8 @@ async def test_a_correction_is_of_nothing_said_after_it() -> None:
     await stream.tell("No, I said 7.")
     await stream.tell("My band has 9 songs for the concert.", BEN, interaction=0)
     late = await stream.tell("Then it is so.", BOT, interaction=2)
-    (item,) = late.items
+    item, other = late.items
+    assert other.provenance == ("t3",)
     assert item.corrects
     assert item.key.owner == MIA.id
     assert item.provenance == ("t2", "t0")

@@ -62,6 +62,112 @@ async def test_a_revision_takes_back_what_its_former_text_said_even_if_it_came_l
 
 
 @pytest.mark.parametrize("between", [0, 66])
+@pytest.mark.parametrize("revised", ["first", "second"])
+async def test_of_two_turns_that_were_read_together_a_revision_takes_back_ones_own(between: int, revised: str) -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("I own a cello.", "second", speaker=BEN)
+    await flow.say("It is late.", "third")
+    told = {row.provenance[0]: row for row in items(flow)}
+    assert [(row.since, row.said_at, row.speaker) for row in told.values()] == [(2, 0, MIA), (2, 1, BEN)]
+    for number in range(between):
+        await flow.say(f"Number {number} passes by.")
+    speaker = told[revised].speaker or MIA
+    await flow.say("I own nothing.", revised, speaker=speaker, revision=1)
+    gone = {row.id for row in flow.closed(CloseCause.REVISION)}
+    assert [name for name in ("first", "second") if told[name].id in gone] == [revised]
+    flow.check()
+
+
+async def test_what_two_people_say_in_the_same_words_is_said_twice() -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("I live in Oslo.", "second", speaker=BEN)
+    await flow.say("It is late.", "third")
+    assert [(row.owner, row.provenance) for row in items(flow)] == [(MIA.id, ("first",)), (BEN.id, ("second",))]
+    flow.check()
+
+
+async def test_a_change_told_right_after_what_it_changes_is_one_though_both_were_read_together() -> None:
+    flow = Listening()
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("We moved and now I live in Berlin.", "second")
+    await flow.say("It is late.", "third")
+    assert {row.since for row in items(flow)} == {2}
+    await flow.drain()
+    assert [(flow.text(row.id), flow.text(row.successor)) for row in flow.changed()] == [
+        ("Mia: I live in Oslo.", "Mia: We moved and now I live in Berlin.")
+    ]
+    flow.check()
+
+
+async def test_a_correction_of_an_opening_turn_that_nobody_answered_closes_it() -> None:
+    flow = Listening()
+    await flow.say("The dentist is on Monday.", "first")
+    await flow.say("No, I said the dentist is on Tuesday.", "second")
+    await flow.say("It is late.", "third")
+    assert [flow.text(row.id) for row in flow.closed(CloseCause.CORRECTION)] == ["Mia: The dentist is on Monday."]
+    flow.check()
+
+
+async def test_a_drain_lets_be_read_what_waits_and_lets_it_leave_with_all_else() -> None:
+    """So the last exchange of a space that nobody speaks in any more comes to memory."""
+    flow = Listening(language=Scripted(both))
+    await flow.pair("I own a red boat.", "It is red.")
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("I own a cello.", "second", speaker=BEN)
+    assert len(items(flow)) == 2
+    await flow.drain()
+    fresh = items(flow)[2:]
+    assert [(row.since, row.said_at, row.speaker, row.provenance) for row in fresh] == [
+        (4, 2, MIA, ("first",)),
+        (4, 3, BEN, ("second",)),
+    ]
+    assert {row.id for row in flow.rows if row.row == "left"} == {row.id for row in items(flow)}
+    supporting = {edge.target: edge.source for edge in flow.edges(EdgeType.SUPPORTS)}
+    assert [supporting[row.id] for row in fresh] == [record_id(SPACE, 2, "turn"), record_id(SPACE, 3, "turn")]
+    assert {row.id for row in fresh} <= set(flow.memory.vectors)
+    read = len(flow.language.asked)
+    await flow.drain()
+    assert len(flow.language.asked) == read, "nothing is read twice"
+    flow.check()
+
+
+async def test_a_drain_of_one_leaves_what_others_said_in_hand() -> None:
+    flow = Listening(language=Scripted(both))
+    await flow.say("I live in Oslo.", "first")
+    await flow.say("I own a cello.", "second", speaker=BEN)
+    await flow.drain(MIA.id)
+    assert [row.provenance for row in items(flow)] == [("first",)]
+    await flow.say("It is so.", "third", speaker=BOT)
+    assert [row.provenance for row in items(flow)] == [("first",), ("second",)]
+    flow.check()
+
+
+async def test_what_a_drain_read_is_judged_and_taken_back_as_all_else_is() -> None:
+    flow = Listening()
+    await flow.pair("I live in Oslo.", turn_id="first")
+    await flow.say("We moved and now I live in Berlin.", "second")
+    await flow.drain()
+    assert [(flow.text(row.id), flow.text(row.successor)) for row in flow.changed()] == [
+        ("Mia: I live in Oslo.", "Mia: We moved and now I live in Berlin.")
+    ]
+    moved = items(flow)[-1]
+    await flow.say("We did not move.", "second", revision=1)
+    assert moved.id in {row.id for row in flow.closed(CloseCause.REVISION)}
+    flow.check()
+
+
+async def test_a_correction_that_a_drain_lets_be_read_closes_what_it_puts_right() -> None:
+    flow = Listening()
+    await flow.pair("The dentist is on Monday.")
+    await flow.say("No, I said the dentist is on Tuesday.")
+    await flow.drain()
+    assert [flow.text(row.id) for row in flow.closed(CloseCause.CORRECTION)] == ["Mia: The dentist is on Monday."]
+    flow.check()
+
+
+@pytest.mark.parametrize("between", [0, 66])
 async def test_a_revised_reply_leaves_the_items_of_the_turn_it_answered(between: int) -> None:
     flow = Listening(language=Scripted(both))
     await flow.say("I live in Oslo.", "first")
