@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from infra.answering import answering
 from infra.embedded_memory import EmbeddedMemory
 from infra.errors import UsageError
 from infra.home import owned, usable
@@ -59,6 +60,7 @@ async def open_embedded(
 
     ``counts`` takes what the language model is asked.
     """
+    models = ModelCounts() if counts is None else counts
     async with AsyncExitStack() as stack:
         stack.enter_context(usable(settings.home))
         home = stack.enter_context(owned(settings.home))
@@ -68,11 +70,12 @@ async def open_embedded(
         def built() -> EmbeddedPlane:
             from infra.embedded_plane import build  # noqa: PLC0415 - see above
 
-            plane = build(settings, home, journal, embedder, counts)
+            plane = build(settings, home, journal, embedder, models)
             stack.push_async_callback(plane.close)
             return plane
 
-        memory = EmbeddedMemory(journal, built, lambda: lagging(home, memory.journal))
+        answers = answering(settings, models, stack)
+        memory = EmbeddedMemory(journal, built, lambda: lagging(home, memory.journal), answers)
         yield memory
 
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
 from typing import TYPE_CHECKING, Final, Protocol
 
+from infra.answering import Answering
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
 from infra.outcomes import event_id_of, is_named, open_letters, stage_status, turn_states
 from infra.progress import Tracker
+from schemas.answer import Answer, Asked
 from schemas.letter import Letter
 from schemas.memory import Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
@@ -34,7 +36,6 @@ _AGAIN_S: Final = 5.0
 
 _FOLLOW_S: Final = 0.2
 """Seconds between two rounds of a follower, each of which looks at all spaces."""
-
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class EmbeddedMemory:
     journal: Journal
     build: Callable[[], Plane]
     is_behind: Callable[[], bool] = lambda: False
+    answering: Answering = field(default_factory=Answering)
     _plane: Plane | None = field(default=None)
     _renewed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -98,7 +100,7 @@ class EmbeddedMemory:
         while self.journal is not done and any(self.journal.pending(step) for step in FLOW):
             done = self.journal  # another generation may come to live meanwhile: it has to be there as well
             lags = {step.name: self.journal.total_lag(step) for step in FLOW}
-            await self.plane.runtime.run(Tracker(lags, progress or _silent).cut)
+            await self.plane.runtime.run(Tracker(lags, progress or (lambda _: None)).cut)
         if self._plane is not None or self.is_behind():
             await self._follow()
 
@@ -195,6 +197,12 @@ class EmbeddedMemory:
         seen = [record for record in self.journal.naming(space, event_id_of(token)) if is_named(record.body, token)]
         return seen[-1].offset if seen else None
 
+    async def answer(self, space: Space, asked: Asked, after: str | None = None) -> Answer:
+        """Answer a question, with citations, from what its recall finds."""
+        reader, began = self.plane.recall, perf_counter()
+        first = await self.recall(space, asked.question, after)
+        return await self.answering.answer(reader, space, asked, first, began)
+
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
         """Return the bundle E_t for a text that is not published."""
         return await self.plane.recall.context(space, request, budget)
@@ -238,7 +246,3 @@ async def _first_of(work: Iterable[Coroutine[object, object, object]]) -> None:
         for one in tasks:
             one.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _silent(_progress: Progress) -> None:
-    """Show nothing."""

@@ -60,6 +60,21 @@ def kept_language_model(
     return KeptLanguageModel(chat, results, settings.model_context, counts)
 
 
+def reading_language_model(settings: Settings, counts: ModelCounts, stack: AsyncExitStack) -> KeptLanguageModel | None:
+    """Return the language model of the read side, which keeps nothing (see ``infra.models.unkept``).
+
+    It has connections of its own: questions wait for no turn, and turns for no question.
+
+    Raises:
+        MissingError: if the HTTP client is not installed.
+    """
+    if settings.language_model is None:
+        return None
+    from infra.models.unkept import Unkept  # noqa: PLC0415 - who names no model loads no client
+
+    return kept_language_model(settings, Unkept(), counts, stack)
+
+
 def language_model_of_home(
     settings: Settings, home: Path, counts: ModelCounts, stack: AsyncExitStack
 ) -> KeptLanguageModel | None:

@@ -9,6 +9,7 @@ from operator import add, sub
 from typing import Protocol, Self
 
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.letter import Letter
 from schemas.memory import OutcomeState, Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
@@ -108,6 +109,10 @@ class Memory(Protocol):
 
     async def recall(self, space: Space, question: Question, after: str | None = None) -> Recalled:
         """Answer a question with evidence. ``after`` is a causal token: wait for it, or say how stale the answer is."""
+        ...
+
+    async def answer(self, space: Space, asked: Asked, after: str | None = None) -> Answer:
+        """Answer a question from what its recall finds, with citations; without a model, return the evidence."""
         ...
 
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from schemas.answer import Answer, Asked
 from schemas.base import SCHEMA_VERSION
 from schemas.committed import Committed
 from schemas.control import Control
@@ -44,12 +45,14 @@ _EXPORTED: dict[str, Any] = {
     "recalled": Recalled,
     "context_input": ContextInput,
     "bundle": Bundle,
+    "asked": Asked,
+    "answer": Answer,
 }
 
-READ = frozenset({"turn", "question", "context_input"})
+READ = frozenset({"turn", "question", "context_input", "asked"})
 """What others write and we read: fields with a default may be left out."""
 
-_VERSIONED_OUTSIDE = frozenset({"recalled", "bundle"})
+_VERSIONED_OUTSIDE = frozenset({"recalled", "bundle", "answer"})
 """Answers, whose printed shape is fixed without a version: the document says it, under ``x-schema-version``."""
 
 

@@ -88,6 +88,15 @@ class Settings(BaseSettings):
     model_salt: Annotated[
         SecretStr | None, Field(description="a secret that keeps tenants apart in the model's prefix cache (vLLM)")
     ] = None
+    answer_tokens: Annotated[
+        int, Field(ge=100, le=1_000_000, description="most tokens of evidence in a request for an answer")
+    ] = 2000
+    answer_requests: Annotated[
+        int, Field(ge=0, le=20, description="most requests to the language model an answer; 0: evidence only")
+    ] = 4
+    answer_seconds: Annotated[
+        float, Field(gt=0, le=3600, description="most seconds of an answer, research included")
+    ] = 20.0
     reranker: Annotated[
         str | None, Field(description="openai:URL#MODEL or sentence-transformers:NAME_OR_FOLDER; unset: none")
     ] = None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from schemas.base import SCHEMA_VERSION, Model
+from schemas.base import SCHEMA_VERSION, Model, absent
 from schemas.localized import Placement
 from schemas.memory import RecordKind
 from schemas.moment import Moment
@@ -32,7 +32,10 @@ class Question(Model):
 
 
 class Hit(Model):
-    """A record found, best first. ``why`` says what each retriever gave it."""
+    """A record found, best first. ``why`` says what each retriever gave it.
+
+    ``suspect``: its text reads as instructions to a model. Where it does not, that is not printed.
+    """
 
     record_id: str
     kind: RecordKind
@@ -42,6 +45,7 @@ class Hit(Model):
     text: str
     score: float
     why: dict[str, float]
+    suspect: Annotated[bool, Field(exclude_if=absent)] = False
 
 
 class Recalled(Model):

@@ -11,6 +11,7 @@ from schemas.base import Model
 from schemas.committed import Committed
 from schemas.localized import Placement
 from schemas.memory import OPEN, RecordKind, RecordRow
+from schemas.recall import Question, Recalled
 from schemas.space import Space
 from stages.prompts import Prompt
 
@@ -213,6 +214,18 @@ class Localizer(Protocol):
         Raises:
             Unavailable: if the index or the model does not answer.
         """
+        ...
+
+
+class Searching(Protocol):
+    """The read side as the agents that answer need it: the recall that anybody gets. Raises what ``Search`` does."""
+
+    async def recall(self, space: Space, question: Question) -> Recalled:
+        """Return the hits for a question, best first."""
+        ...
+
+    async def profile(self, space: Space, question: Question, limit: int) -> tuple[RecordRow, ...]:
+        """Return the open persona and topic records that suit a question, best first, ``limit`` at most."""
         ...
 
 

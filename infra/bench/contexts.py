@@ -12,7 +12,7 @@ from typing import Final
 
 from infra.bench.baselines import labelled
 from infra.bench.question_sets import PlainTurn
-from stages.recall.bundle import estimate
+from stages.text.cost import estimate
 
 RECENT: Final = 20
 """Turns of the recent baseline: as many as working memory holds (AdaMem's C_w)."""

@@ -1,4 +1,4 @@
-"""``bench gpu``: a language model on vLLM by Ray, ten sessions written with it, and what recall gains by it.
+"""``bench gpu``: a language model on vLLM by Ray, ten sessions written with it, and what recall and answers gain by it.
 
 ``--dry-run`` goes the same way on a processor: it prints what would be served, starts no GPU server, and asks the
 language model that the settings name.
@@ -14,11 +14,14 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
+from infra.bench.answers_run import Wanted as Answers
+from infra.bench.answers_run import run_first_answers
 from infra.bench.model_process import ModelProcess
 from infra.bench.views_run import run_views
 from infra.errors import MissingError, UsageError
@@ -26,6 +29,12 @@ from infra.settings import Settings
 
 _START_S: Final = 600.0
 """Seconds for a start: vLLM loads some gigabytes and compiles."""
+_CONTEXT: Final = 32_768
+"""Tokens of the model's context: all turns of ten sessions, for the answers from the full context."""
+
+_AT_ONCE: Final = 64
+"""Calls at once: what a GPU batches is as fast as one alone."""
+
 _ROOT: Final = Path(__file__).parents[2]
 _now = time.monotonic  # noqa: TID251 - a server has a time to start, and a benchmark says how long it took
 
@@ -57,14 +66,32 @@ async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
             if settings.language_model is None:
                 msg = "a dry run asks the model that ANABRANCH_LANGUAGE_MODEL names: name one"
                 raise UsageError(msg)
-            await run_views(settings, wanted.path, wanted.sessions, console, wanted.raw)
+            await _measure(settings, wanted, console)
         else:
             console.print(f"GPU: {_gpu()}")
             async with _served(wanted, file) as address:
                 console.print(f"{wanted.source} was up after {_now() - begun:.0f} s")
-                named = settings.model_copy(update={"language_model": f"openai:{address}#{wanted.source}"})
-                await run_views(named, wanted.path, wanted.sessions, console, wanted.raw)
+                named = {"language_model": f"openai:{address}#{wanted.source}", "model_concurrency": _AT_ONCE}
+                await _measure(settings.model_copy(update=named), wanted, console)
     console.print(f"all in all {_now() - begun:.0f} s")
+
+
+async def _measure(settings: Settings, wanted: Wanted, console: Console) -> None:
+    """Print all figures that want the model: what views bring, then how its answers from memory score.
+
+    They are made side by side: a space asks for one turn after the other, and time on a GPU is dear. What is to be
+    measured beside them is a task more here, with a page of its own.
+    """
+    wide = settings if wanted.dry else settings.model_copy(update={"model_context": _CONTEXT})
+    out = None if wanted.raw is None else wanted.raw.with_name(f"{wanted.raw.name}.answers")
+    page = StringIO()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(run_views(settings, wanted.path, wanted.sessions, console, wanted.raw))
+        answers = run_first_answers(
+            wide, Answers(wanted.path, out), wanted.sessions, Console(file=page, width=console.width)
+        )
+        tasks.create_task(answers)
+    console.print(page.getvalue(), markup=False, highlight=False, end="")
 
 
 def _config(folder: Path, wanted: Wanted) -> Path:
@@ -72,8 +99,8 @@ def _config(folder: Path, wanted: Wanted) -> Path:
     file = folder / "models.toml"
     named = json.dumps(wanted.source)  # a string of JSON is one of TOML
     file.write_text(
-        f"[language]\nmodel = {named}\nsource = {named}\nat_once = 64\n"
-        "engine = { gpu_memory_utilization = 0.85, max_model_len = 8192, enable_prefix_caching = true }\n"
+        f"[language]\nmodel = {named}\nsource = {named}\nat_once = {_AT_ONCE}\n"
+        f"engine = {{ gpu_memory_utilization = 0.85, max_model_len = {_CONTEXT}, enable_prefix_caching = true }}\n"
     )
     return file
 

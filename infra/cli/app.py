@@ -11,7 +11,9 @@ from rich.logging import RichHandler
 from typer.core import TyperGroup
 
 from infra.cli import (
+    answer,
     bench,
+    bench_answers,
     bench_gateway,
     bench_models,
     doctor,
@@ -92,9 +94,9 @@ def _begin(
 
 
 _GROUPS = (
-    *(ingest, recall, memory, forest, views, letters, space, topology),
+    *(ingest, recall, answer, memory, forest, views, letters, space, topology),
     *(topics, kafka, worker, operate, reindex, serve, models, keys),
-    *(schemas, bench, bench_gateway, bench_models, doctor),
+    *(schemas, bench, bench_gateway, bench_models, bench_answers, doctor),
 )
 for _group in _GROUPS:
     _group.register(app)

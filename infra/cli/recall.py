@@ -79,7 +79,7 @@ def recall(  # noqa: PLR0913 - an argument an option
 
 async def _recall(session: Session, given: list[Given[Question]], way: _Way, *, wait: bool) -> None:
     async with session.memory(wait=wait) as memory:
-        as_of = None if way.as_of is None else _position(memory, way.space, AsOf.read(way.as_of))
+        as_of = None if way.as_of is None else position_of(memory, way.space, way.as_of)
         for one in given:
             recalled = await memory.recall(way.space, one.asked.model_copy(update={"as_of": as_of}), way.after)
             if way.as_json:
@@ -88,7 +88,13 @@ async def _recall(session: Session, given: list[Given[Question]], way: _Way, *, 
                 show_recalled(one.asked.question, recalled)
 
 
-def _position(memory: Memory, space: Space, as_of: AsOf) -> int:
+def position_of(memory: Memory, space: Space, text: str) -> int:
+    """Return the position that ``--as-of`` stands for.
+
+    Raises:
+        UsageError: if it has another form, or names a turn that memory does not hold.
+    """
+    as_of = AsOf.read(text)
     return as_of.position(space, () if as_of.needs is None else memory.rows(space))
 
 

@@ -56,6 +56,26 @@ class RecallRequest(Model):
     as_of: Token | None = None
 
 
+class AnswerRequest(Model):
+    """A question to be answered; the fields that a recall has mean what they mean there.
+
+    ``budget`` counts tokens of evidence in a request to the language model, ``requests`` those requests, ``seconds``
+    the time that an answer may take: as the gateway's settings say where they are left out, and never more than that.
+    ``trace`` asks for the steps.
+    """
+
+    question: Text
+    asker: Identifier | None = None
+    asked_at: Moment | None = None
+    for_turn: Identifier | None = None
+    after: Token | None = None
+    as_of: Token | None = None
+    budget: Annotated[int, Field(ge=100, le=1_000_000)] | None = None
+    requests: Annotated[int, Field(ge=0, le=20)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
+    trace: bool = False
+
+
 class ContextRequest(Model):
     """A turn that is not published, for which a bundle of at most ``budget`` tokens is wanted."""
 
@@ -150,5 +170,6 @@ EXAMPLE_REPLY: dict[str, Any] = {
     "session": "c1",
 }
 EXAMPLE_QUESTION: dict[str, Any] = {"question": "Where does Mia live?", "k": 5, "after": "c1:18"}
+EXAMPLE_ANSWERED: dict[str, Any] = {"question": "Where does Mia live?", "after": "c1:18", "trace": True}
 EXAMPLE_CONTEXT: dict[str, Any] = {"text": "How do I register there?", "speaker": "u-42", "budget": 600}
 EXAMPLE_ACCEPTED: dict[str, Any] = {"turn_ids": ["c1:17", "c1:18"], "after": "c1:18"}

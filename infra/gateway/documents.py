@@ -12,12 +12,19 @@ from pydantic.json_schema import models_json_schema
 
 from infra.gateway import bodies
 from infra.gateway.problems import MEDIA
+from schemas.answer import Answer
 from schemas.recall import Recalled
 
 _REF: Final = "#/components/schemas/{model}"
-_GIVEN: Final = (bodies.PublishedTurn, bodies.PublishedTurns, bodies.RecallRequest, bodies.ContextRequest)
+_GIVEN: Final = (
+    bodies.PublishedTurn,
+    bodies.PublishedTurns,
+    bodies.RecallRequest,
+    bodies.AnswerRequest,
+    bodies.ContextRequest,
+)
 _TOLD: Final = (
-    *(bodies.Accepted, Recalled, bodies.Context, bodies.TurnAnswer, bodies.ProblemAnswer),
+    *(bodies.Accepted, Recalled, Answer, bodies.Context, bodies.TurnAnswer, bodies.ProblemAnswer),
     *(bodies.Health, bodies.Ready),
 )
 
@@ -48,6 +55,7 @@ _EXAMPLES: Final[dict[str, tuple[tuple[type[BaseModel], ...], dict[str, Any]]]] 
         },
     ),
     "recall": ((bodies.RecallRequest,), {"question": {"value": bodies.EXAMPLE_QUESTION}}),
+    "answer": ((bodies.AnswerRequest,), {"question": {"value": bodies.EXAMPLE_ANSWERED}}),
     "context": ((bodies.ContextRequest,), {"turn": {"value": bodies.EXAMPLE_CONTEXT}}),
 }
 

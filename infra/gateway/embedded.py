@@ -27,6 +27,7 @@ from infra.loop_thread import LoopThread
 from infra.memory_api import TurnState
 from infra.outcomes import turn_states
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
 from stages.contract import Unavailable
@@ -77,6 +78,15 @@ class EmbeddedServed:
         if after is not None:
             await self.memory.ended(space, after, PATIENCE_S)
         return await self.memory.recall(space, question, after)
+
+    async def answer(self, space: Space, asked: Asked, after: str | None) -> Answer:
+        """Answer a question with citations."""
+        return await self.thread.ask(self._answer(space, asked, after))
+
+    async def _answer(self, space: Space, asked: Asked, after: str | None) -> Answer:
+        if after is not None:
+            await self.memory.ended(space, after, PATIENCE_S)
+        return await self.memory.answer(space, asked, after)
 
     async def position(self, space: Space, as_of: AsOf) -> int:
         """Return the position that ``as_of`` stands for."""

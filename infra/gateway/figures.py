@@ -8,6 +8,7 @@ from typing import Final, Self
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from infra.model_figures import ModelFigures
+from schemas.answer import Answer
 from streams.metrics import ModelCounts
 
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -24,6 +25,8 @@ class Figures:
     accepted: Counter
     refused: Counter
     pending: Gauge
+    answers: Counter
+    invented: Counter
     models: ModelCounts = field(default_factory=ModelCounts)
 
     def __post_init__(self) -> None:
@@ -43,6 +46,8 @@ class Figures:
             ),
             accepted=Counter(f"{named}turns_accepted", "Turns that the log has acknowledged.", registry=to),
             refused=Counter(f"{named}refused", "Requests refused, by the type of problem.", ["reason"], registry=to),
+            answers=Counter(f"{named}answers", "Answers, by why there was none.", ["reason"], registry=to),
+            invented=Counter(f"{named}citations_refused", "Citations that a model invented.", registry=to),
             pending=Gauge(f"{named}pending_events", "Events without outcome; embedded mode only.", registry=to),
         )
 
@@ -50,6 +55,11 @@ class Figures:
         """Count a request."""
         self.requests.labels(route, method, str(status)).inc()
         self.seconds.labels(route, method, str(status)).observe(seconds)
+
+    def told(self, answer: Answer) -> None:
+        """Count an answer; ``reason`` is "answered" where there is one."""
+        self.answers.labels("answered" if answer.reason is None else answer.reason.value).inc()
+        self.invented.inc(answer.used.refused)
 
     def page(self) -> bytes:
         """Return them as text."""

@@ -21,6 +21,7 @@ from infra.producers import begun
 from infra.qdrant.server_answers import Refused
 from infra.remote import KafkaMemory, open_remote
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.memory import OutcomeState, RecordKind
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
@@ -28,6 +29,7 @@ from stages.contract import Unavailable
 from stages.ports import Filter
 from streams.kafka.producing import Producing, RefusedWrite
 from streams.kafka.wire import Sent
+from streams.metrics import ModelCounts
 
 T = TypeVar("T")
 
@@ -100,6 +102,11 @@ class KafkaServed:
         memory = self.memory if after is None else self.waiting
         return await self._asked(memory.recall(space, question, after))
 
+    async def answer(self, space: Space, asked: Asked, after: str | None) -> Answer:
+        """Answer a question with citations."""
+        memory = self.memory if after is None else self.waiting
+        return await self._asked(memory.answer(space, asked, after))
+
     async def position(self, space: Space, as_of: AsOf) -> int:
         """Return the position that ``as_of`` stands for."""
         reads = self.memory.topics.reads
@@ -153,13 +160,13 @@ class KafkaServed:
 
 
 @asynccontextmanager
-async def open_served(settings: Settings) -> AsyncIterator[KafkaServed]:
-    """Serve the memory of a cluster inside the block.
+async def open_served(settings: Settings, counts: ModelCounts | None = None) -> AsyncIterator[KafkaServed]:
+    """Serve the memory of a cluster inside the block; ``counts`` takes what the language model is asked for answers.
 
     Raises:
         MissingError: if the cluster does not answer, or lacks topics.
     """
-    async with open_remote(settings, wait=False) as memory:
+    async with open_remote(settings, wait=False, counts=counts) as memory:
         layout = memory.topics.layout
         begin = partial(begun, layout.bootstrap, "anabranch-gateway", _REQUEST)
         producing = Producing(begin, layout.partitions)

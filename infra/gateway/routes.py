@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from infra import shown
 from infra.as_of import AsOf
 from infra.errors import UsageError
-from infra.gateway.bodies import Accepted, Context, ContextRequest, RecallRequest, TurnAnswer
+from infra.gateway.bodies import Accepted, AnswerRequest, Context, ContextRequest, RecallRequest, TurnAnswer
 from infra.gateway.documents import asked, told
 from infra.gateway.figures import Figures
 from infra.gateway.keys import KeyBook
@@ -25,6 +25,7 @@ from infra.gateway.problems import Problem, not_found
 from infra.gateway.reading import TurnsOf, body_of, encoded, read, token
 from infra.gateway.served import Served
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.recall import ContextInput, Question, Recalled
 from schemas.space import Space
 
@@ -129,6 +130,39 @@ async def recall(request: Request, space: Admitted) -> Response:
     )
     found = await gateway.served.recall(space, question, wanted.after)
     return _json(found.model_dump(mode="json"))
+
+
+@router.post("/answer", response_class=JSONResponse, **told(Answer), **asked("answer"))
+async def answer(request: Request, space: Admitted) -> Response:
+    """Answer a question from memory, with the turns that the answer rests on.
+
+    Where there is none, `answer` is null, `reason` says why (`not_in_memory`, `no_model` …), and `evidence` is what a
+    recall finds. `after`, `stale` and `behind` are those of a recall.
+    """
+    gateway = gateway_of(request)
+    wanted = await _apart(await body_of(request, gateway.settings.gateway_body), lambda body: read(AnswerRequest, body))
+    as_of = None if wanted.as_of is None else await _position(gateway, space, wanted.as_of)
+    said = await gateway.served.answer(space, _asked(wanted, as_of, gateway.settings), wanted.after)
+    gateway.figures.told(said)
+    return _json(said.model_dump(mode="json"))
+
+
+def _asked(wanted: AnswerRequest, as_of: int | None, settings: Settings) -> Asked:
+    """Return what is asked; nobody gets more than the settings allow."""
+    question = Question(
+        question=wanted.question,
+        asker=wanted.asker,
+        asked_at=wanted.asked_at,
+        for_turn=wanted.for_turn,
+        as_of=as_of,
+    )
+    return Asked(
+        question=question,
+        budget=None if wanted.budget is None else min(wanted.budget, settings.answer_tokens),
+        requests=None if wanted.requests is None else min(wanted.requests, settings.answer_requests),
+        seconds=None if wanted.seconds is None else min(wanted.seconds, settings.answer_seconds),
+        trace=wanted.trace,
+    )
 
 
 async def _position(gateway: Gateway, space: Space, text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from infra.as_of import AsOf
 from infra.memory_api import TurnState
+from schemas.answer import Answer, Asked
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
 
@@ -45,6 +46,10 @@ class Served(Protocol):
 
     async def recall(self, space: Space, question: Question, after: str | None) -> Recalled:
         """Answer a question; with ``after`` wait a while for that turn, then say how stale the answer is."""
+        ...
+
+    async def answer(self, space: Space, asked: Asked, after: str | None) -> Answer:
+        """Answer a question with citations; ``after`` as for a recall."""
         ...
 
     async def position(self, space: Space, as_of: AsOf) -> int:

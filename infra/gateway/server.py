@@ -25,7 +25,8 @@ from infra.settings import Settings
 from streams.metrics import ModelCounts
 
 _LEAVE_S: Final = int(PATIENCE_S) + 5
-"""Seconds for requests under way when the gateway ends: the longest is a recall that waits for a turn."""
+"""Seconds for requests under way when the gateway ends: a recall that waits for a turn. An answer may take longer; one
+that is cut off then is asked again, and changed nothing."""
 
 _KEEP_S: Final = 75
 """Seconds that an idle connection stays: longer than clients and balancers keep theirs, who would else meet a reset."""
@@ -86,7 +87,7 @@ async def _opened(settings: Settings, renewal: Renewal | None, models: ModelCoun
             raise UsageError(msg)
         from infra.gateway.remote import open_served as open_remote  # noqa: PLC0415 - embedded without clients
 
-        async with open_remote(settings) as remote:
+        async with open_remote(settings, counts=models) as remote:
             yield remote
         return
     from infra.gateway.embedded import open_served  # noqa: PLC0415 - workers' mode without an index in process

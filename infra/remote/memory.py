@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothing is decided by it
 
+from infra.answering import Answering, answering
 from infra.errors import UsageError
 from infra.loop_thread import LoopThread
 from infra.memory_api import Progress, SpaceStatus, Sums, TurnState
@@ -21,11 +22,13 @@ from infra.remote.standing import PATIENCE_S
 from infra.remote.topics import Topics
 from infra.remote.waiting import Waiting
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.letter import Letter
 from schemas.memory import Row
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
 from stages.recall import Standing
+from streams.metrics import ModelCounts
 
 
 @dataclass(slots=True)
@@ -42,6 +45,7 @@ class KafkaMemory:
     publisher: Publisher
     plane: Plane
     wait: bool
+    answering: Answering
 
     async def publish(self, space: Space, payloads: Sequence[bytes], *, own: bool = False) -> None:
         """Append events to the log; all copies have them when this returns."""
@@ -89,6 +93,12 @@ class KafkaMemory:
         known = await self.plane.holds(space, token)
         return known or await self.thread.ask(self.topics.standings.knows(space, token))
 
+    async def answer(self, space: Space, asked: Asked, after: str | None = None) -> Answer:
+        """Answer a question, with citations, from what its recall finds; what that waited for is waited for once."""
+        reader, began = await self.plane.recall(), perf_counter()
+        first = await self.recall(space, asked.question, after)
+        return await self.answering.answer(reader, space, asked, first, began)
+
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
         """Return the bundle E_t for a text that is not published."""
         if self.wait:
@@ -113,8 +123,12 @@ class KafkaMemory:
 
 
 @asynccontextmanager
-async def open_remote(settings: Settings, *, wait: bool = True) -> AsyncIterator[KafkaMemory]:
+async def open_remote(
+    settings: Settings, *, wait: bool = True, counts: ModelCounts | None = None
+) -> AsyncIterator[KafkaMemory]:
     """Open the memory on a cluster; nothing is processed here, and nobody is kept out.
+
+    ``counts`` takes what the language model is asked for answers.
 
     Raises:
         UsageError: if the settings name no cluster.
@@ -133,7 +147,8 @@ async def open_remote(settings: Settings, *, wait: bool = True) -> AsyncIterator
         stack.push_async_callback(publisher.close)
         plane = Plane(settings, thread, topics.states)
         stack.push_async_callback(plane.close)
-        yield KafkaMemory(thread, topics, publisher, plane, wait)
+        answers = answering(settings, ModelCounts() if counts is None else counts, stack)
+        yield KafkaMemory(thread, topics, publisher, plane, wait, answers)
 
 
 def _silent(_progress: Progress) -> None:

@@ -11,6 +11,7 @@ from schemas.memory import RecordKind
 from schemas.recall import Bundle, Hit, Line, Part
 from stages.recall.hits import Around
 from stages.recall.path import PathTurn, Stretch, turns_of
+from stages.text.cost import estimate
 
 PATH_SHARE = 60
 """Per cent of the budget that the path may take before the rest has had its turn (ArborMem)."""
@@ -21,15 +22,7 @@ _RAW = 3
 _SUMMARY = 240
 """Characters of an interaction's summary: two sentences."""
 
-_BYTES_A_TOKEN = 4
-"""UTF-8 bytes that a token stands for, on average of common tokenizers and languages; a little high for CJK."""
-
 _PARTS = {RecordKind.TURN: Part.TURN, RecordKind.WINDOW: Part.TURN, RecordKind.STRUCTURED: Part.STRUCTURED}
-
-
-def estimate(text: str) -> int:
-    """Return about how many tokens ``text`` costs: a quarter of its UTF-8 bytes, rounded up."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)

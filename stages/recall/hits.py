@@ -118,4 +118,5 @@ def _hit(one: Candidate, row: RecordRow, around: Around) -> Hit:
         text=best.text + around.note(one.turn_id),
         score=one.score / UNIT,
         why={name: given / UNIT for name, given in one.why.items()},
+        suspect=best.suspect,
     )

@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import httpx
 import uvicorn
 from fastapi import FastAPI
 
+from infra.answering import Answering
 from infra.as_of import AsOf
 from infra.gateway.app import create_app
 from infra.gateway.embedded import open_served
@@ -25,11 +27,13 @@ from infra.gateway.served import Served
 from infra.loop_thread import LoopThread
 from infra.memory_api import TurnState
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.localized import Placement, Rule
 from schemas.memory import OutcomeState
 from schemas.recall import Bundle, ContextInput, Question, Recalled
 from schemas.space import Space
 from streams.codec import peek
+from tests.fakes.searching import Finds
 
 AT = "2026-03-01T18:22:05+01:00"
 
@@ -41,11 +45,15 @@ def spoken(turn_id: str, text: str = "The kitchen floor gave way.", **more: Any)
 
 @dataclass
 class SmallServed:
-    """Implements ``Served`` on a list. ``fault`` is raised by whatever is asked; ``asked`` holds the questions."""
+    """Implements ``Served`` on a list. ``fault`` is raised by whatever is asked.
+
+    ``asked`` holds the questions, ``answered`` those that wanted an answer.
+    """
 
     log: list[tuple[Space, bytes]] = field(default_factory=list)
     asked: list[tuple[Question, str | None]] = field(default_factory=list)
     fault: Exception | None = None
+    answered: list[tuple[Asked, str | None]] = field(default_factory=list)
 
     async def publish(self, space: Space, turns: Sequence[bytes]) -> None:
         self._may_fail()
@@ -55,6 +63,12 @@ class SmallServed:
         self._may_fail()
         self.asked.append((question, after))
         return Recalled(id=None, hits=(), stale=False, behind=0, took_ms=0.1)
+
+    async def answer(self, space: Space, asked: Asked, after: str | None) -> Answer:
+        self._may_fail()
+        self.answered.append((asked, after))
+        first = await self.recall(space, asked.question, after)
+        return await Answering().answer(Finds(first), space, asked, first, perf_counter())
 
     async def position(self, space: Space, as_of: AsOf) -> int:
         self._may_fail()

@@ -13,9 +13,10 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
+from tests.fakes.gateway_answers import ANSWER, BUNDLE, RECALLED
+
 KEY = "key-of-acme"
 TENANT = "acme"
-AT = "2026-03-01T18:22:05+01:00"
 
 
 class Fault(Enum):
@@ -108,40 +109,6 @@ def answer(body: object, status: int = 200) -> Reply:
     return Reply(status, json.dumps(body).encode(), {"Content-Type": "application/json"})
 
 
-RECALLED: dict[str, Any] = {
-    "id": None,
-    "hits": [
-        {
-            "record_id": "r1",
-            "kind": "turn",
-            "turn_ids": ["t1"],
-            "speaker": "Mia",
-            "at": AT,
-            "text": "the floor",
-            "score": 0.5,
-            "why": {"dense": 0.5},
-            "of_a_newer_gateway": 1,
-        }
-    ],
-    "stale": False,
-    "behind": 0,
-    "took_ms": 1.5,
-    "of_a_newer_gateway": {},
-}
-BUNDLE: dict[str, Any] = {
-    "placement": {
-        "turn_id": None,
-        "parent_turn_id": "t1",
-        "other_parents": ["t0"],
-        "rule": "ranked",
-        "score": 7,
-        "runners_up": [{"turn_id": "t2", "score": 3}],
-    },
-    "lines": [{"part": "local", "turn_ids": ["t1"], "at": AT, "text": "the floor", "tokens": 2}],
-    "tokens": 2,
-}
-
-
 _ANSWERS = {
     Fault.BUSY: problem(503, "the log is away"),
     Fault.BUSY_AFTER: Reply(504, b"<html>"),
@@ -194,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
             known = turn_id in self.gateway.log[space]
             state = {"turn_id": turn_id, "position": None, "state": "pending", "reason": None}
             return answer(state) if known else problem(404, "no such turn")
-        return answer({"recall": RECALLED, "context": BUNDLE}[what])
+        return answer({"recall": RECALLED, "answer": ANSWER, "context": BUNDLE}[what])
 
     def _published(self, space: str, turns: Sequence[Any], fault: Fault) -> Reply:
         ids = [turn["turn_id"] for turn in turns]

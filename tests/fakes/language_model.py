@@ -19,16 +19,24 @@ A = TypeVar("A", bound=Model)
 class Scripted:
     """Implements ``LanguageModel``: ``say`` gives the answer to a request as JSON values, ``None`` for rubbish.
 
-    ``asked`` are the requests so far. What does not fit the schema or fails the check is rubbish too. ``say`` may
-    raise ``Unavailable``.
+    ``asked`` are the requests so far, each try by itself. What does not fit the schema or fails the check is rubbish
+    too, and asked for again until there were ``tries``. ``say`` may raise ``Unavailable``.
     """
 
     say: Callable[[Request[Any]], object]
     model: str = "scripted"
     asked: list[Request[Any]] = field(default_factory=list)
+    tries: int = 1
 
     async def ask(self, request: Request[A]) -> A | None:
         """Return the scripted answer, validated."""
+        for _ in range(self.tries):
+            answer = self._asked(request)
+            if answer is not None:
+                return answer
+        return None
+
+    def _asked(self, request: Request[A]) -> A | None:
         self.asked.append(request)
         said = self.say(request)
         try:

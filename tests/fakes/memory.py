@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from pydantic import ValidationError
 
+from infra.answering import Answering
 from infra.memory_api import Progress, SpaceStatus, StageStatus, Sums, TurnState
 from infra.settings import Settings
+from schemas.answer import Answer, Asked
 from schemas.header import record_id
 from schemas.letter import Letter
 from schemas.localized import Placement, Rule
@@ -26,7 +29,7 @@ from stages.text.tokens import content_tokens
 class FakeMemory:
     """Remembers turns as they are. ``pause`` is awaited before each event, so that a test can stop it there.
 
-    ``extra`` are rows that stand in every space's memory too.
+    ``extra`` are rows that stand in every space's memory too, ``answering`` has the language model that a test gives.
     """
 
     log: list[tuple[str, bytes]] = field(default_factory=list)
@@ -37,6 +40,7 @@ class FakeMemory:
     opened: list[bool] = field(default_factory=list)
     pause: Callable[[], None] = lambda: None
     extra: list[Row] = field(default_factory=list)
+    answering: Answering = field(default_factory=Answering)
 
     @asynccontextmanager
     async def open(
@@ -122,6 +126,13 @@ class FakeMemory:
         )
         behind = self.sums().pending
         return Recalled(id=question.id, hits=hits, stale=behind > 0, behind=behind, took_ms=0.5)
+
+    async def profile(self, space: Space, question: Question, limit: int) -> tuple[RecordRow, ...]:
+        return ()
+
+    async def answer(self, space: Space, asked: Asked, after: str | None = None) -> Answer:
+        first = await self.recall(space, asked.question, after)
+        return await self.answering.answer(self, space, asked, first, perf_counter())
 
     async def context(self, space: Space, request: ContextInput, budget: int) -> Bundle:
         records = [row for row in self.rows(space) if isinstance(row, RecordRow)]

@@ -40,6 +40,10 @@ from schemas.recall import Question
 from schemas.space import Space
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW
+from tests.fakes.agents import notes, reply
+from tests.fakes.chat_server import Asked as Called
+from tests.fakes.chat_server import ChatServer, Reply
+from tests.fakes.chat_server import said as said_by_model
 from tests.fakes.gateway import client_of, gateway, keyed, spoken
 from tests.fakes.qdrant_server import MISSING, own_server
 from tests.fakes.real_home import said
@@ -225,6 +229,24 @@ def test_a_question_may_ask_for_a_position_or_a_turn(way: tuple[str, ...], both:
     kafka, embedded = (timeless(command.json(*asked)) for command in both)
     assert kafka == embedded
     assert kafka[0]["stale"] == ("nobody's" in way)
+
+
+def test_an_answer_is_the_same_and_so_is_the_evidence_where_there_is_none(both: tuple[Command, Command]) -> None:
+    asked = ("answer", "--space", SPACE, "--question", "How much money did we put aside?", "--trace")
+    with ChatServer(_playing) as server:
+        by_model = (Command(command.settings.model_copy(update={"language_model": server.setting})) for command in both)
+        for commands, reason in ((both, "no_model"), (tuple(by_model), None)):
+            kafka, embedded = (timeless(command.json(*asked)) for command in commands)
+            assert kafka == embedded
+            assert (kafka[0]["reason"], kafka[0]["stale"]) == (reason, False)
+            assert kafka[0]["citations" if reason is None else "evidence"]
+
+
+def _playing(called: Called) -> Reply:
+    """Play both agents, and go on asking for more."""
+    noted = notes("Some money.", [1], "What does a kitchen cost?")
+    by_name = {"answer_plan": {"queries": ["money aside"]}, "answer_integrate": noted, "answer_reply": reply("11", 1)}
+    return said_by_model(json.dumps(by_name[called.name]))
 
 
 def test_a_bundle_is_the_same(both: tuple[Command, Command]) -> None:
@@ -484,6 +506,7 @@ async def test_the_gateway_publishes_to_the_log_and_answers_from_the_index(
         asked = {"question": "Which lamp is held?", "after": "held", "as_of": "turn:g0"}
         then = (await client.post(f"{space}/recall", json=asked | {"k": 50})).json()
         found = (await client.post(f"{space}/recall", json={"question": "Which lamp is red?", "after": "held"})).json()
+        told = (await client.post(f"{space}/answer", json={"question": "Which lamp is red?", "after": "held"})).json()
         done = (await client.get(f"{space}/turns/held")).json()
         bundle = await client.post(f"{space}/context", json={"text": "And the red lamp?", "speaker": "mia"})
         ready, unknown = await client.get("/readyz"), await client.get(f"{space}/turns/nobody")
@@ -492,6 +515,7 @@ async def test_the_gateway_publishes_to_the_log_and_answers_from_the_index(
     assert (now["stale"], now["behind"]) == (True, 1)
     assert (found["stale"], found["behind"]) == (False, 0)
     assert "held" in [turn for hit in found["hits"] for turn in hit["turn_ids"]]
+    assert (told["evidence"], told["reason"], told["stale"]) == (found["hits"], "no_model", False)
     assert {turn for hit in then["hits"] for turn in hit["turn_ids"]} == {"g0"}
     assert done == {"turn_id": "held", "position": 6, "state": "committed", "reason": None}
     assert bundle.json()["lines"]

@@ -21,6 +21,9 @@ from stages.prompts import Prompt, as_data, load_prompt
 ROOT = Path(__file__).parents[3]
 
 DIGESTS = {
+    "answer/integrate.v1": "cd0efd754c71af697c301236e8185b09734792b8c7058e85849675ead99e04b0",
+    "answer/plan.v1": "e4a1ab3878e7e37bb75c24bc20c4c7f8ce235499fa5c38e31377eeef2ae923c5",
+    "answer/reply.v1": "11243777dd265b082e70bc239921cd769555f3a15e12b608c008565c5378cbbf",
     "extract_per_view/canonical.v1": "84bcc7c7e42660e3811e71aeb587555ed8471affaf0c41e5398946cf15a91893",
     "extract_per_view/discover.v1": "a844a709ab6b0050083821d401df2b4c6a9cf8f0b71e5d439f3d73064177dff3",
     "extract_per_view/extract.v1": "9041f3f1b2de84e3ae5829cf550c39129ca636c16fda5629c0b32201ceddf165",
@@ -32,6 +35,9 @@ DIGESTS = {
 
 
 SHAPES = {
+    "answer/integrate.v1": "ca4b1b9af46b03c5b9f6417cf2bc61ae8cde0ad259ba7925aee6862aca876fa6",
+    "answer/plan.v1": "2c26d9f1538a57312dd67f7f315103de1c6273f45fad70f783e220a9aa658c6d",
+    "answer/reply.v1": "f5c43b57b4967a42c5b0d06093d90f4b29f4f202031cfe1fa0e01cfcdebbe1ca",
     "extract_per_view/canonical.v1": "1bc0cbe3710c51ce12fa0984cc34d77f8649f02c24c940cc767bf4d7d05931bb",
     "extract_per_view/discover.v1": "f8f31633a3f2477d3c23acc9a7c12591de3b632fc1877c03f140db16c7b10038",
     "extract_per_view/extract.v2": "dbb1d828fee97e1900be6a79a0e7e931bce0450da70227018346121afbb22aea",

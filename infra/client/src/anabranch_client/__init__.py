@@ -2,9 +2,21 @@
 
 from anabranch_client.aio import AsyncClient
 from anabranch_client.aio_batching import AsyncBatching
-from anabranch_client.answers import Accepted, Bundle, Hit, Line, Placement, Recalled, RunnerUp, TurnState
+from anabranch_client.answers import (
+    Accepted,
+    Answer,
+    Bundle,
+    Citation,
+    Hit,
+    Line,
+    Placement,
+    Recalled,
+    RunnerUp,
+    Step,
+    TurnState,
+)
+from anabranch_client.asking import Latest
 from anabranch_client.batching import Batching
-from anabranch_client.calls import Latest
 from anabranch_client.client import Client
 from anabranch_client.errors import (
     AnabranchError,
@@ -26,11 +38,13 @@ from anabranch_client.turns import Attachment, Role, Speaker, Turn
 __all__ = [
     "Accepted",
     "AnabranchError",
+    "Answer",
     "AsyncBatching",
     "AsyncClient",
     "Attachment",
     "Batching",
     "Bundle",
+    "Citation",
     "Client",
     "Hit",
     "Invalid",
@@ -46,6 +60,7 @@ __all__ = [
     "Role",
     "RunnerUp",
     "Speaker",
+    "Step",
     "TimedOut",
     "Timeouts",
     "TooMuch",

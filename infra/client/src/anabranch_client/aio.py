@@ -12,8 +12,9 @@ from typing import Self, TypeVar, Unpack
 import httpx
 
 from anabranch_client.aio_batching import AsyncBatching
-from anabranch_client.answers import Accepted, Bundle, Recalled, TurnState
-from anabranch_client.calls import Asking, Calls, ContextOptions, Flow
+from anabranch_client.answers import Accepted, Answer, Bundle, Recalled, TurnState
+from anabranch_client.asking import Answering, Asking, ContextOptions
+from anabranch_client.calls import Calls, Flow
 from anabranch_client.lane import LINGER_MS, MAX_WAITING_BYTES, BatchLimits
 from anabranch_client.parts import MAX_BYTES, MAX_TURNS
 from anabranch_client.retries import Outcome, Retries, Send, Timeouts
@@ -69,6 +70,13 @@ class AsyncClient:
     async def recall(self, space: str, question: str, **how: Unpack[Asking]) -> Recalled:
         """Ask a question; it sees this client's own last write to the space, or says that it is stale."""
         return await self._run(self._calls.recall(space, question, how))
+
+    async def answer(self, space: str, question: str, **how: Unpack[Answering]) -> Answer:
+        """Ask for an answer, with the turns that it rests on; the gateway's language model takes some seconds for it.
+
+        It sees this client's own last write to the space, or says that it is stale.
+        """
+        return await self._run(self._calls.answer(space, question, how))
 
     async def context(self, space: str, text: str, **how: Unpack[ContextOptions]) -> Bundle:
         """Return what an agent should have before it when it answers ``text``, a turn that is not published."""

@@ -22,7 +22,10 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record found. ``turn_ids`` are the evidence, ``why`` is what each retriever gave it."""
+    """A record found. ``turn_ids`` are the evidence, ``why`` is what each retriever gave it.
+
+    ``suspect``: its text reads as instructions to a model; show it to none.
+    """
 
     record_id: str
     kind: str
@@ -32,6 +35,7 @@ class Hit:
     text: str
     score: float
     why: Mapping[str, float]
+    suspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,54 @@ class Recalled:
     stale: bool
     behind: int
     took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What an answer rests on: a record, with the turns that it is evidence of."""
+
+    turn_ids: tuple[str, ...]
+    record_id: str
+    kind: str
+    speaker: str | None
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step to an answer: plan, search, integrate or answer, and what came of it."""
+
+    step: str
+    outcome: str
+    prompt: str | None
+    queries: tuple[str, ...]
+    turn_ids: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer and what it rests on, or, where ``answer`` is ``None``, the ``reason`` and the ``evidence``.
+
+    ``reason`` is not_in_memory, no_model, model_unavailable, model_unusable, out_of_budget, out_of_requests,
+    out_of_time or suspect.
+    ``confidence`` is high, medium or low; ``inferred``: the evidence suggests the answer rather than says it. ``used``
+    counts searches, requests and tokens, ``trace`` has the steps if they were asked for.
+    """
+
+    answer: str | None
+    reason: str | None
+    confidence: str | None
+    inferred: bool
+    citations: tuple[Citation, ...]
+    evidence: tuple[Hit, ...]
+    research: str
+    stale: bool
+    behind: int
+    took_ms: float
+    used: Mapping[str, int]
+    trace: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +174,36 @@ def recalled(body: Body) -> Recalled:
     return Recalled(hits, bool(body["stale"]), int(body["behind"]), float(body["took_ms"]))
 
 
+def answered(body: Body) -> Answer:
+    """Read the answer to a question that wanted one."""
+    return Answer(
+        answer=body["answer"],
+        reason=body["reason"],
+        confidence=body["confidence"],
+        inferred=bool(body["inferred"]),
+        citations=tuple(_citation(one) for one in body["citations"]),
+        evidence=tuple(_hit(one) for one in body["evidence"]),
+        research=str(body["research"]),
+        stale=bool(body["stale"]),
+        behind=int(body["behind"]),
+        took_ms=float(body["took_ms"]),
+        used={str(name): int(count) for name, count in body["used"].items()},
+        trace=tuple(_step(one) for one in body.get("trace", ())),
+    )
+
+
+def _citation(one: Body) -> Citation:
+    at, text = datetime.fromisoformat(one["at"]), str(one["text"])
+    return Citation(tuple(one["turn_ids"]), str(one["record_id"]), str(one["kind"]), one.get("speaker"), at, text)
+
+
+def _step(one: Body) -> Step:
+    queries, turn_ids = tuple(one.get("queries", ())), tuple(one.get("turn_ids", ()))
+    return Step(
+        str(one["step"]), str(one["outcome"]), one.get("prompt"), queries, turn_ids, str(one.get("summary", ""))
+    )
+
+
 def bundle(body: Body) -> Bundle:
     """Read a bundle."""
     lines = tuple(_line(one) for one in body["lines"])
@@ -143,6 +225,7 @@ def _hit(one: Body) -> Hit:
         text=str(one["text"]),
         score=float(one["score"]),
         why={str(name): float(value) for name, value in one["why"].items()},
+        suspect=bool(one.get("suspect", False)),
     )
 
 

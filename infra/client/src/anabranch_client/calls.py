@@ -9,13 +9,13 @@ import json
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
 from anabranch_client import answers
-from anabranch_client.answers import Accepted, Bundle, Recalled, TurnState
+from anabranch_client.answers import Accepted, Answer, Bundle, Recalled, TurnState
+from anabranch_client.asking import Answering, Asking, ContextOptions, Latest
 from anabranch_client.errors import (
     About,
     AnabranchError,
@@ -38,37 +38,6 @@ _TOO_LARGE: Final = 413
 
 Flow = Generator[Send | Place, Outcome, T]
 """What a client drives: it sends what is to be sent, and waits for a place."""
-
-
-class Latest(Enum):
-    """The token of the client's own last write to the space, if it has one."""
-
-    WRITE = "the client's own last write"
-
-
-class Asking(TypedDict, total=False):
-    """How a question is asked. All of it may be left out.
-
-    ``k`` is the number of distinct evidence turns (10), ``asker`` who asks ("my sister" is theirs), ``asked_at`` when
-    ("last month" is before it), ``for_turn`` the turn that asks, which is no evidence for itself. ``as_of`` asks for
-    what was known then: ``turn:ID``, ``time:T`` or ``position:N``. ``after`` is what has to be in memory: the answer to
-    a publish, a token, or ``None`` for nothing; left out, it is the client's own last write to the space.
-    """
-
-    k: int
-    asker: str | None
-    asked_at: datetime | None
-    for_turn: str | None
-    as_of: str | None
-    after: Accepted | str | Latest | None
-
-
-class ContextOptions(TypedDict, total=False):
-    """Who says the text and when, and how many tokens the bundle may have (the gateway's own choice, if left out)."""
-
-    speaker: str | None
-    at: datetime | None
-    budget: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +86,24 @@ class Calls:
         }
         answer = yield from answered(_request(about, "recall", body), self.retries)
         return answers.read(about, answer, answers.recalled)
+
+    def answer(self, space: str, question: str, how: Answering) -> Flow[Answer]:
+        """Ask for an answer."""
+        about = _about("answer from", space)
+        body = {
+            "question": question,
+            "asker": how.get("asker"),
+            "asked_at": _moment("asked_at", how.get("asked_at")),
+            "for_turn": how.get("for_turn"),
+            "after": self._token(space, how.get("after", Latest.WRITE)),
+            "as_of": how.get("as_of"),
+            "budget": how.get("budget"),
+            "requests": how.get("requests"),
+            "seconds": how.get("seconds"),
+            "trace": how.get("trace"),
+        }
+        said = yield from answered(_request(about, "answer", body), self.retries)
+        return answers.read(about, said, answers.answered)
 
     def context(self, space: str, text: str, how: ContextOptions) -> Flow[Bundle]:
         """Ask for the bundle of a turn that is not published."""

@@ -41,7 +41,7 @@ def test_help_shows_an_example_that_can_be_parsed(path: tuple[str, ...]) -> None
 
 
 def test_the_commands_of_the_interface_are_there() -> None:
-    plain = "ingest recall context turns placements times mentions records forest topology doctor".split()
+    plain = "ingest recall answer context turns placements times mentions records forest topology doctor".split()
     assert {(name,) for name in plain} <= COMMANDS.keys()
     assert {("letters", "list"), ("letters", "show"), ("space", "inspect"), ("schemas", "export")} <= COMMANDS.keys()
     assert {group.name for group in app.registered_groups} == GROUPS

@@ -10,7 +10,9 @@ import pytest
 
 from anabranch_client import (
     Accepted,
+    Answer,
     Bundle,
+    Citation,
     Hit,
     Invalid,
     Latest,
@@ -22,6 +24,7 @@ from anabranch_client import (
     Recalled,
     Retries,
     RunnerUp,
+    Step,
     TimedOut,
     Timeouts,
     TooMuch,
@@ -30,8 +33,9 @@ from anabranch_client import (
     Unreachable,
     WrongUse,
 )
-from tests.fakes.gateway_server import AT as WRITTEN
-from tests.fakes.gateway_server import RECALLED, Fault, GatewayServer, Reply, answer, problem
+from tests.fakes.gateway_answers import ANSWER, RECALLED
+from tests.fakes.gateway_answers import AT as WRITTEN
+from tests.fakes.gateway_server import Fault, GatewayServer, Reply, answer, problem
 from tests.unit.infra.client.conftest import Call
 from tests.unit.infra.client.said import AT, said
 
@@ -135,6 +139,44 @@ def test_a_question_is_asked_with_all_its_parameters(call: Call, gateway: Gatewa
     (asked,) = gateway.asked
     assert asked.path == "/v1/spaces/acme/u+42@home~1/recall"
     assert asked.body == {"question": "what gave way?", **how, "asked_at": "2026-03-01T18:22:05Z"}
+
+
+def test_an_answer_is_asked_for_with_all_its_parameters(call: Call, gateway: GatewayServer) -> None:
+    at = AT.fromisoformat(WRITTEN)
+    how = {"asker": "u-42", "asked_at": AT, "for_turn": "t9", "after": "t8@1", "as_of": "position:7"}
+    cost = {"budget": 500, "requests": 2, "seconds": 4.5, "trace": True}
+    said_so = call("answer", SPACE, "what gave way?", **how, **cost)
+    assert said_so == Answer(
+        answer="the floor",
+        reason=None,
+        confidence="high",
+        inferred=False,
+        citations=(Citation(("t1",), "r1", "turn", "Mia", at, "the floor"),),
+        evidence=(Hit("r1", "turn", ("t1",), "Mia", at, "the floor", 0.5, {"dense": 0.5}),),
+        research="enough",
+        stale=True,
+        behind=2,
+        took_ms=900.5,
+        used={"searches": 2, "requests": 3},
+        trace=(Step("search", "1 found", None, ("q",), ("t1",), ""),),
+    )
+    (asked,) = gateway.asked
+    assert asked.path == "/v1/spaces/acme/u+42@home~1/answer"
+    assert asked.body == {"question": "what gave way?", **how, **cost, "asked_at": "2026-03-01T18:22:05Z"}
+
+
+def test_an_answer_sees_the_clients_own_last_write(call: Call, gateway: GatewayServer) -> None:
+    call("publish", SPACE, said("t1"))
+    call("answer", SPACE, "q")
+    call("answer", SPACE, "q", after=None)
+    assert [asked.body for asked in gateway.asked[1:]] == [{"question": "q", "after": "t1"}, {"question": "q"}]
+
+
+@pytest.mark.parametrize("wrong", [{"citations": [{}]}, {"used": 1}, {"evidence": None}])
+def test_an_answer_that_cannot_be_read_is_told(call: Call, gateway: GatewayServer, wrong: dict[str, Any]) -> None:
+    gateway.faults.append(answer({**ANSWER, **wrong}))
+    with pytest.raises(Unexpected, match=r"answer from acme/mia: .*check the address"):
+        call("answer", "acme/mia", "q")
 
 
 def test_a_recall_waits_for_what_it_is_told(call: Call, gateway: GatewayServer) -> None:

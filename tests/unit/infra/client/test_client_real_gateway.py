@@ -23,6 +23,10 @@ def test_both_agree_on_every_method_and_every_refusal(tmp_path: Path) -> None:
         assert (found.hits[0].turn_ids, found.stale, found.behind) == (("c1:1",), False, 0)
         assert "Oslo" in found.hits[0].text
         assert any("c1:2" in line.turn_ids for line in client.context(SPACE, "What do I work?", budget=200).lines)
+        answer = client.answer(SPACE, "Where does Mia live?", asker="u-42", trace=True)
+        assert (answer.answer, answer.reason, answer.stale) == (None, "no_model", False)
+        assert any("Oslo" in hit.text for hit in answer.evidence)
+        assert answer.trace[0].step == "search"
         assert client.turn(SPACE, "c1:1").state == "committed"
         with pytest.raises(NotFound):
             client.turn(SPACE, "never")

@@ -69,7 +69,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
 
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
-@pytest.mark.parametrize("route", ["turns", "recall", "context"])
+@pytest.mark.parametrize("route", ["turns", "recall", "answer", "context"])
 def test_no_body_that_the_document_suggests_is_too_much(
     route: str, mode: schemathesis.GenerationMode, fuzzed: Fuzzed
 ) -> None:
@@ -112,7 +112,7 @@ def test_any_address_has_an_answer(fuzzed: Fuzzed, name: str, space: str) -> Non
 @given(body=st.binary(max_size=200))
 def test_any_bytes_have_an_answer(fuzzed: Fuzzed, body: bytes) -> None:
     before = len(fuzzed.logged())
-    for route in ("turns", "recall", "context"):
+    for route in ("turns", "recall", "answer", "context"):
         answer = fuzzed.client.post(f"/v1/spaces/acme/u/{route}", content=body)
         assert answer.status_code in {400, 422}
     assert len(fuzzed.logged()) == before

@@ -22,6 +22,7 @@ from tests.fakes.gateway import SmallServed, client_of, gateway, keyed, settings
 
 TURNS = "/v1/spaces/acme/u/turns"
 RECALL = "/v1/spaces/acme/u/recall"
+ANSWER = "/v1/spaces/acme/u/answer"
 CONTEXT = "/v1/spaces/acme/u/context"
 
 
@@ -49,7 +50,7 @@ def settings(made: Made) -> Settings:
 
 @pytest.fixture
 def served(made: Made) -> SmallServed:
-    made.served.log, made.served.asked, made.served.fault = [], [], None
+    made.served.log, made.served.asked, made.served.answered, made.served.fault = [], [], [], None
     return made.served
 
 
@@ -153,7 +154,7 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize("case", NO_JSON)
-@pytest.mark.parametrize("path", [TURNS, RECALL, CONTEXT])
+@pytest.mark.parametrize("path", [TURNS, RECALL, ANSWER, CONTEXT])
 async def test_what_is_no_json_is_refused(case: str, path: str, client: httpx.AsyncClient, served: SmallServed) -> None:
     answer = await client.post(path, content=NO_JSON[case], headers={"content-type": "application/json"})
     problem(answer, 400, "not-json")
@@ -200,6 +201,7 @@ async def test_another_tenants_space_looks_like_one_that_is_not_there(
             ("GET", "turns/secret", None),
             ("POST", "turns", spoken("a")),
             ("POST", "recall", {"question": "What?"}),
+            ("POST", "answer", {"question": "What?"}),
             ("POST", "context", {"text": "What?"}),
         ):
             told = problem(await client.request(method, f"/v1/spaces/{space}/{path}", json=body), 404, "not-found")
@@ -232,7 +234,12 @@ async def test_what_goes_wrong_behind_is_told(
     fault: Exception, status: int, kind: str, client: httpx.AsyncClient, served: SmallServed
 ) -> None:
     served.fault = fault
-    requests = ((TURNS, spoken("a")), (RECALL, {"question": "x"}), (CONTEXT, {"text": "x"}))
+    requests = (
+        (TURNS, spoken("a")),
+        (RECALL, {"question": "x"}),
+        (ANSWER, {"question": "x"}),
+        (CONTEXT, {"text": "x"}),
+    )
     for path, body in requests:
         answer = await client.post(path, json=body)
         problem(answer, status, kind)
@@ -257,6 +264,24 @@ async def test_a_question_reaches_memory_whole(client: httpx.AsyncClient, served
     assert question.model_dump(mode="json", exclude={"schema_version", "id"}) == asked | {"as_of": 7}
 
 
+async def test_a_question_to_be_answered_reaches_memory_whole_and_costs_no_more_than_is_set(
+    client: httpx.AsyncClient, served: SmallServed, settings: Settings
+) -> None:
+    asked = {"question": "Where?", "asker": "mia", "asked_at": "2026-03-01T18:00:00Z", "for_turn": "c1:2"}
+    dear = {"budget": 900_000, "requests": 20, "seconds": 3000, "trace": True}
+    answer = await client.post(ANSWER, json=asked | dear | {"after": "c1:1@2", "as_of": "position:7"})
+    assert answer.status_code == 200
+    assert (answer.json()["answer"], answer.json()["reason"]) == (None, "not_in_memory")
+    await client.post(ANSWER, json={"question": "Where?", "requests": 1, "budget": 300, "seconds": 1.5})
+    (first, after), (second, none) = served.answered
+    assert (after, none) == ("c1:1@2", None)
+    wanted = asked | {"as_of": 7, "k": 10}
+    assert first.question.model_dump(mode="json", exclude={"schema_version", "id"}) == wanted
+    most = (settings.answer_tokens, settings.answer_requests, settings.answer_seconds)
+    assert (first.budget, first.requests, first.seconds, first.trace) == (*most, True)
+    assert (second.budget, second.requests, second.seconds, second.trace) == (300, 1, 1.5, False)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [
@@ -270,6 +295,13 @@ async def test_a_question_reaches_memory_whole(client: httpx.AsyncClient, served
         (RECALL, {"question": "x", "as_of": "turn:nobody"}, "as_of"),
         (RECALL, {"question": "x", "who": "me"}, "who"),
         (RECALL, [], "body"),
+        (ANSWER, {}, "question"),
+        (ANSWER, {"question": "x", "budget": 99}, "budget"),
+        (ANSWER, {"question": "x", "requests": -1}, "requests"),
+        (ANSWER, {"question": "x", "seconds": 0}, "seconds"),
+        (ANSWER, {"question": "x", "seconds": 1e400}, "seconds"),
+        (ANSWER, {"question": "x", "as_of": "turn:nobody"}, "as_of"),
+        (ANSWER, {"question": "x", "k": 3}, "k"),
         (CONTEXT, {"text": "x", "budget": 0}, "budget"),
         (CONTEXT, {"text": ""}, "text"),
     ],
@@ -308,12 +340,15 @@ async def test_figures_count_what_was_asked(served: SmallServed, made: Made) -> 
         await client.post(TURNS, json={"turns": [spoken("a"), spoken("b")]})
         await client.post(TURNS, json=spoken("c", ""))
         await client.get(f"{TURNS}/some-id")
+        await client.post(ANSWER, json={"question": "Where?"})
         page = (await client.get("/metrics")).text
     route = 'route="/v1/spaces/{tenant}/{space}/turns"'
     assert f'anabranch_gateway_requests_total{{method="POST",{route},status="202"}} 1.0' in page
     assert f'anabranch_gateway_requests_total{{method="POST",{route},status="422"}} 1.0' in page
     assert 'anabranch_gateway_refused_total{reason="unfit"} 1.0' in page
     assert "anabranch_gateway_turns_accepted_total 2.0" in page
+    assert 'anabranch_gateway_answers_total{reason="not_in_memory"} 1.0' in page
+    assert "anabranch_gateway_citations_refused_total 0.0" in page
     assert "anabranch_gateway_pending_events 2.0" in page
     assert "anabranch_gateway_request_seconds_bucket" in page
     assert "some-id" not in page
@@ -322,7 +357,7 @@ async def test_figures_count_what_was_asked(served: SmallServed, made: Made) -> 
 async def test_the_document_has_examples_that_are_taken(client: httpx.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     assert "swagger" in (await client.get("/docs")).text.lower()
-    for name, path in (("turns", TURNS), ("recall", RECALL), ("context", CONTEXT)):
+    for name, path in (("turns", TURNS), ("recall", RECALL), ("answer", ANSWER), ("context", CONTEXT)):
         operation = document["paths"][f"/v1/spaces/{{tenant}}/{{space}}/{name}"]["post"]
         assert operation["security"]
         assert {"400", "401", "404", "413", "415", "422", "429", "503"} <= operation["responses"].keys()

@@ -11,7 +11,7 @@ from schemas.memory import ChangedRow, RecordKind
 from schemas.recall import Bundle, ContextInput, Line, Part
 from schemas.space import Space
 from stages.recall import Recall
-from stages.recall.bundle import estimate
+from stages.text.cost import estimate
 from tests.fakes.told import BEN, BOT, MIA, START, Said, Told
 
 WIDE = 4000
