@@ -21,6 +21,9 @@ from stages.prompts import Prompt, as_data, load_prompt
 ROOT = Path(__file__).parents[3]
 
 DIGESTS = {
+    "consolidate/merge.v1": "ab20c4e065312a962b4a60ab69cdadc79660837c755e517aaf1f71de4c150ef1",
+    "consolidate/persona.v1": "74f909a4668ffdac8ca54222be928d14170daa692d13cf73b09bb94d44a43543",
+    "consolidate/topics.v1": "552dc7fadc487c26816b60a0c2b114f475b505ccc9ff33655637c674374893cc",
     "extract_per_view/canonical.v1": "84bcc7c7e42660e3811e71aeb587555ed8471affaf0c41e5398946cf15a91893",
     "extract_per_view/discover.v1": "a844a709ab6b0050083821d401df2b4c6a9cf8f0b71e5d439f3d73064177dff3",
     "extract_per_view/extract.v1": "9041f3f1b2de84e3ae5829cf550c39129ca636c16fda5629c0b32201ceddf165",
@@ -31,6 +34,9 @@ DIGESTS = {
 
 
 SHAPES = {
+    "consolidate/merge.v1": "c4be18a289db80cd725682d0da2ed474ae495e79f0261796566f85ae5d2f47cd",
+    "consolidate/persona.v1": "52b44b8ca59d5aeb62494ccfd519a7a8d5317c79aad4ff9823a3ea97b4b955d7",
+    "consolidate/topics.v1": "3ad8f3fd23ad73f3763528b0161ecdec8fd49e3b30393d8168aae8fc35451859",
     "extract_per_view/canonical.v1": "1bc0cbe3710c51ce12fa0984cc34d77f8649f02c24c940cc767bf4d7d05931bb",
     "extract_per_view/discover.v1": "f8f31633a3f2477d3c23acc9a7c12591de3b632fc1877c03f140db16c7b10038",
     "extract_per_view/extract.v1": "dbb1d828fee97e1900be6a79a0e7e931bce0450da70227018346121afbb22aea",
