@@ -82,6 +82,21 @@ def reindex(
     session.run(run_reindex(session.settings(), path, kind, turns, output.console()))
 
 
+@benchmarks.command(epilog="Example: anabranch bench merges ../shared/data/locomo --pairs tests/data/merge_pairs.jsonl")
+def merges(
+    context: typer.Context,
+    path: Data,
+    pairs: Annotated[Path, typer.Option("--pairs", help="Labelled pairs of records, as JSON lines.")],
+    kind: Annotated[Format, typer.Option("--format", help="What the file holds.")] = Format.LOCOMO,
+    turns: Annotated[int, typer.Option("--turns", min=1, help="At most so many turns.")] = 1000,
+) -> None:
+    """From which cosine on consolidation should look at two records: what each threshold proposes, joins and misses."""
+    from infra.bench.merges_run import run_merges  # noqa: PLC0415
+
+    session = session_of(context)
+    session.run(run_merges(session.settings(), path, pairs, kind, turns, output.console()))
+
+
 @benchmarks.command(epilog="Example: anabranch bench bounds --locomo ../shared/data/locomo --turns 10000")
 def bounds(
     context: typer.Context,

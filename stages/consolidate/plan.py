@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from schemas.consolidation import Decision
-from schemas.memory import RecordRow
+from schemas.memory import ITEM_KINDS, ChangedRow, ClosedRow, LeftRow, RecordRow, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,16 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one pass over a space decided. ``degraded`` counts answers of no use, in whose place rules stood."""
+    """What one pass over a space decided.
+
+    ``degraded`` counts answers of no use, in whose place rules stood; ``left`` the decisions that the bound of a run
+    left to the next one.
+    """
 
     decisions: tuple[Decision, ...] = ()
     apart: tuple[Apart, ...] = ()
     degraded: int = 0
+    left: int = 0
 
 
 def live(rows: Iterable[Row]) -> tuple[Live, ...]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import Stemmer
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Myanmar, Khmer
     "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese kana
@@ -21,20 +21,24 @@ _UNSPACED = (
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"  # Hangul
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
-_MARKS = "".join(sign for sign in map(chr, range(0x300, 0xFE30)) if unicodedata.category(sign) in {"Mn", "Mc"})
-_LETTERS = rf"(?:(?![{_UNSPACED}])\w)(?:(?![{_UNSPACED}])[\w{_MARKS}])*"
-_TOKEN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{_LETTERS}(?:['\u2019]{_LETTERS})*)")
+"""Characters of scripts that are written without spaces, as a class of a pattern."""
+
+MARKS = "".join(sign for sign in map(chr, range(0x300, 0xFE30)) if unicodedata.category(sign) in {"Mn", "Mc"})
+"""Signs that belong to the letter before them."""
+
+_LETTERS = rf"(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{MARKS}])*"
+_TOKEN = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?P<word>{_LETTERS}(?:['\u2019]{_LETTERS})*)")
 _ASCII = re.compile(r"(?P<unspaced>(?!))|(?P<word>\w+(?:'\w+)*)", re.ASCII)
 """The same for plain text, in two thirds of the time."""
 
-_IN_WORD = re.compile(rf"(?![{_UNSPACED}])[\w{_MARKS}]")
+_IN_WORD = re.compile(rf"(?![{UNSPACED}])[\w{MARKS}]")
 
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"  # Arabic, and its long stroke
 )
 _ENGLISH = re.compile(r"[a-z']+")
-_STOP = frozenset(
+STOP = frozenset(
     "a an the and or but if of to in on at by for with from as is are was were be been being am do does did done "
     "have has had i you he she it we they me him her us them my your his its our their this that these those there "
     "here so not no yes can could will would shall should may might must just than then too very what which who "
@@ -79,7 +83,7 @@ def tokens(text: str) -> list[str]:
 
 def content_tokens(text: str) -> list[str]:
     """Return the tokens of ``text`` that are not English function words."""
-    return [token for word, is_unspaced in _found(text) if word not in _STOP for token in _of(word, is_unspaced)]
+    return [token for word, is_unspaced in _found(text) if word not in STOP for token in _of(word, is_unspaced)]
 
 
 def splits_word(text: str, at: int) -> bool:
@@ -101,11 +105,12 @@ def _kept(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def _read(text: str) -> tuple[tuple[str, bool], ...]:
-    found = _ASCII.finditer(text.lower()) if text.isascii() else _TOKEN.finditer(_folded(text))
+    found = _ASCII.finditer(text.lower()) if text.isascii() else _TOKEN.finditer(folded(text))
     return tuple([(match.group().removesuffix("'s"), match.lastgroup == "unspaced") for match in found])
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return ``text`` without case, without the points that may be left out, and with one kind of apostrophe."""
     return _POINTS.sub("", unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'"))
 
 
