@@ -14,6 +14,7 @@ from infra.cli import (
     bench,
     bench_gateway,
     bench_models,
+    consolidate,
     doctor,
     forest,
     ingest,
@@ -93,7 +94,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, memory, forest, views, letters, space, topology),
-    *(topics, kafka, worker, operate, reindex, serve, models, keys),
+    *(consolidate, topics, kafka, worker, operate, reindex, serve, models, keys),
     *(schemas, bench, bench_gateway, bench_models, doctor),
 )
 for _group in _GROUPS:

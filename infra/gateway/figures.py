@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from infra.model_figures import ModelFigures
-from streams.metrics import ModelCounts
+from streams.metrics import TENANTS, ModelCounts
 
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Bounds in seconds: an accepted turn takes some milliseconds, a recall that waits for a turn ten seconds at most."""
@@ -24,6 +26,7 @@ class Figures:
     accepted: Counter
     refused: Counter
     pending: Gauge
+    consolidated: Gauge
     models: ModelCounts = field(default_factory=ModelCounts)
 
     def __post_init__(self) -> None:
@@ -43,6 +46,12 @@ class Figures:
             ),
             accepted=Counter(f"{named}turns_accepted", "Turns that the log has acknowledged.", registry=to),
             refused=Counter(f"{named}refused", "Requests refused, by the type of problem.", ["reason"], registry=to),
+            consolidated=Gauge(
+                "anabranch_consolidation_last_success_timestamp_seconds",
+                "When the last consolidation of a tenant began that ended well.",
+                ["tenant"],
+                registry=to,
+            ),
             pending=Gauge(f"{named}pending_events", "Events without outcome; embedded mode only.", registry=to),
         )
 
@@ -50,6 +59,15 @@ class Figures:
         """Count a request."""
         self.requests.labels(route, method, str(status)).inc()
         self.seconds.labels(route, method, str(status)).observe(seconds)
+
+    def told_of_nights(self, last: Mapping[str, datetime]) -> None:
+        """Show when the last consolidation of each tenant began that ended well.
+
+        Of many tenants those that have waited longest have a series each: these are what an alert is about.
+        """
+        self.consolidated.clear()
+        for tenant, at in sorted(last.items(), key=lambda one: one[1])[:TENANTS]:
+            self.consolidated.labels(tenant).set(at.timestamp())
 
     def page(self) -> bytes:
         """Return them as text."""

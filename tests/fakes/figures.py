@@ -32,6 +32,7 @@ def shown() -> Mapping[str, frozenset[str]]:
         gateway: Any = import_module("infra.gateway.figures").Figures.fresh()
         gateway.answered("/v1/spaces/{tenant}/{space}/turns", "POST", 202, 0.1)
         gateway.refused.labels("limit").inc()
+        gateway.consolidated.labels("acme").set(1)
         pages.append(gateway.page().decode())
     series: dict[str, frozenset[str]] = {}
     for page in pages:
