@@ -19,6 +19,7 @@ from streams.metrics import ModelCounts
 
 if TYPE_CHECKING:
     from infra.embedded_plane import EmbeddedPlane
+    from infra.nights.api import Ground
     from infra.reindex.api import Reindex
 
 
@@ -95,6 +96,33 @@ async def open_reindex(settings: Settings) -> AsyncIterator[Reindex]:
     async with AsyncExitStack() as stack:
         memory = await stack.enter_async_context(open_memory(settings, wait=False))
         yield reindex_of(settings, memory, stack)
+
+
+@asynccontextmanager
+async def open_ground(
+    settings: Settings, report: Callable[[Progress], None], *, wait: bool = True
+) -> AsyncIterator[Ground]:
+    """Open what the settings name for runs of consolidation; in a home what is pending is processed first (``wait``).
+
+    ``report`` hears what is still to be processed.
+
+    Raises:
+        HomeBusy: if another process owns the home: `serve --consolidate` does it there.
+        HomeUnusable: if the home cannot be used.
+        MissingError: if the settings name a Kafka that does not answer.
+    """
+    if settings.kafka is not None:
+        from infra.nights.kafka import open_kafka_ground  # noqa: PLC0415 - the embedded mode must not load the clients
+
+        async with open_kafka_ground(settings, report) as ground:
+            yield ground
+        return
+    async with open_embedded(settings) as memory:
+        from infra.nights.embedded import EmbeddedGround  # noqa: PLC0415 - loads the index
+
+        if wait:
+            await memory.run(report)
+        yield EmbeddedGround(memory, report)
 
 
 def reindex_of(settings: Settings, memory: Memory, stack: AsyncExitStack) -> Reindex:

@@ -49,7 +49,7 @@ class EmbeddedPlane:
 
     ``decider`` is the embedder of stages and states, ``index`` what commit writes. Recall reads the same one, or one of
     another model that ``follower`` brings up to it; see ``read``. ``readers`` are the open ones of those, by folder.
-    ``models`` counts what the language model is asked.
+    ``models`` counts what the language model is asked; ``language`` is that model, if the stages have one.
     """
 
     runtime: Embedded
@@ -61,6 +61,7 @@ class EmbeddedPlane:
     follower: Reembedding | None = None
     readers: dict[str, Reader] = field(default_factory=dict)
     models: ModelCounts = field(default_factory=ModelCounts)
+    language: LanguageModel | None = None
 
     def read(self, reader: Reader) -> None:
         """Let questions from now on read another index; one that is under way keeps to what it began with."""
@@ -145,7 +146,7 @@ def generation(  # noqa: PLR0917 - what a generation is made of
         store=runtime.store,
     )
     recall = Recall(index, embedder, localizer, make_reranker(settings))
-    return EmbeddedPlane(runtime, embedder, index, localizer, recall, AsyncExitStack())
+    return EmbeddedPlane(runtime, embedder, index, localizer, recall, AsyncExitStack(), language=language)
 
 
 def open_index(folder: Path, embedder: Embedder, number: int) -> EdgeIndex:

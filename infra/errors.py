@@ -5,7 +5,9 @@
     AnabranchError
     ├── UsageError       wrong use: an argument, a setting or an input file           exit code 2
     │   ├── TopicsUnfitError (infra.kafka) a topic has too few partitions, or copies than the cluster can hold
+    │   ├── NoSuchRun (infra.nights) no record of a run of consolidation stands
     │   └── IndexMismatchError (infra.qdrant) the index is of another generation, model or dimension
+    ├── RunBusy (infra.nights) another process consolidates the tenant               exit code 1
     └── MissingError     a service, a model or the home itself cannot be had          exit code 3
         ├── BrokerFailedError (infra.kafka) the broker ended or does not answer
         ├── ModelMissing a model is not on this machine; ``command`` brings it

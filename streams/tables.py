@@ -105,6 +105,13 @@ class Tables:
         found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if found is None else str(found[0])
 
+    def noted_under(self, prefix: str) -> dict[str, str]:
+        """Return the properties whose names begin with ``prefix``, by the rest of their names."""
+        found = self._db.execute(
+            "SELECT name, value FROM meta WHERE substr(name, 1, ?) = ? ORDER BY name", (len(prefix), prefix)
+        )
+        return {name[len(prefix) :]: value for name, value in found}
+
     @contextmanager
     def transaction(self, *, synced: bool = False) -> Iterator[None]:
         """Make what is written inside durable together; with ``synced`` it is on the disk at the end."""

@@ -16,6 +16,7 @@ from infra.cli import (
     bench_answers,
     bench_gateway,
     bench_models,
+    consolidate,
     doctor,
     forest,
     ingest,
@@ -95,7 +96,7 @@ def _begin(
 
 _GROUPS = (
     *(ingest, recall, answer, memory, forest, views, letters, space, topology),
-    *(topics, kafka, worker, operate, reindex, serve, models, keys),
+    *(consolidate, topics, kafka, worker, operate, reindex, serve, models, keys),
     *(schemas, bench, bench_gateway, bench_models, bench_answers, doctor),
 )
 for _group in _GROUPS:

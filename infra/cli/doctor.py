@@ -15,6 +15,7 @@ from infra.cli.checks import Check, Verdict, encoder, local, reranker
 from infra.cli.index_check import index
 from infra.cli.kafka_checks import kafka, letters, server
 from infra.cli.model_check import language
+from infra.cli.night_check import nights
 from infra.cli.session import session_of
 from infra.errors import MissingError
 from infra.settings import Settings
@@ -53,9 +54,9 @@ def _looks(settings: Settings, checks: Sequence[Check]) -> list[Callable[[Settin
     """Return what is looked at beside: on Kafka the server's index in place of the home's, and letters."""
     judges = [] if settings.reranker is None else [reranker]
     if settings.kafka is None:
-        return [index, encoder, language, *judges]
+        return [index, nights, encoder, language, *judges]
     has_topics = any(check.name == "topics" and check.verdict is Verdict.FINE for check in checks)
-    return [*([letters] if has_topics else []), server, encoder, language, *judges]
+    return [*([letters, nights] if has_topics else []), server, encoder, language, *judges]
 
 
 def _show(check: Check, *, as_json: bool) -> None:

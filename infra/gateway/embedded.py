@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from infra.as_of import AsOf
 from infra.bootstrap import open_embedded
@@ -25,6 +26,8 @@ from infra.gateway.renewal import Renewal
 from infra.gateway.served import PATIENCE_S
 from infra.loop_thread import LoopThread
 from infra.memory_api import TurnState
+from infra.nights.embedded import successes
+from infra.nights.serving import Nightly
 from infra.outcomes import turn_states
 from infra.settings import Settings
 from schemas.answer import Answer, Asked
@@ -38,6 +41,9 @@ from streams.stopped import Stopped
 from streams.topology import FLOW
 
 T = TypeVar("T")
+
+Work = Callable[[EmbeddedMemory], Coroutine[Any, Any, None]]
+"""Is done to a memory while it is served."""
 
 _FIRST_S: Final = 1.0
 _SOUND_S: Final = 2.0
@@ -109,6 +115,10 @@ class EmbeddedServed:
         """Return how many events have no outcome yet."""
         return await self.reports.ask(lambda journal: sum(journal.total_lag(step) for step in FLOW))
 
+    async def consolidated(self) -> Mapping[str, datetime]:
+        """Return when the last run of consolidation over each tenant began that ended well."""
+        return await self.reports.ask(successes)
+
 
 def _looked_at(journal: Journal) -> None:
     journal.settled(Space("ready/looks"))
@@ -170,8 +180,10 @@ async def open_served(
     embedder: Embedder | None = None,
     renewal: Renewal | None = None,
     counts: ModelCounts | None = None,
+    *,
+    nightly: Nightly | None = None,
 ) -> AsyncIterator[EmbeddedServed]:
-    """Own a home and serve it inside the block; ``renewal`` is built beside it.
+    """Own a home and serve it inside the block; ``renewal`` is built beside it, and ``nightly`` done.
 
     ``counts`` takes what the language model is asked.
 
@@ -182,7 +194,10 @@ async def open_served(
     """
     with LoopThread("anabranch-memory") as thread:
         opened: asyncio.Future[Stages] = asyncio.get_running_loop().create_future()
-        living = asyncio.create_task(thread.ask(_living(settings, embedder, renewal, opened, counts)))
+        opening = settings if renewal is None else renewal.given(settings)
+        beside: list[Work] = [] if renewal is None else [partial(renewal.work, settings)]
+        beside += [] if nightly is None else [nightly.work]
+        living = asyncio.create_task(thread.ask(_living(opening, embedder, beside, opened, counts)))
         living.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # the stages end with the block
         waits: set[asyncio.Future[None] | asyncio.Future[Stages]] = {living, opened}
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -207,23 +222,22 @@ def _appender(thread: LoopThread, stages: Stages, journal: JournalThread, settin
 async def _living(
     settings: Settings,
     embedder: Embedder | None,
-    renewal: Renewal | None,
+    beside: Sequence[Work],
     opened: asyncio.Future[Stages],
     counts: ModelCounts | None,
 ) -> None:
     """Hold the home, in the thread, until cancelled; the main thread hears when it is open."""
-    opening = settings if renewal is None else renewal.given(settings)
-    async with open_embedded(opening, embedder, counts) as memory:
+    async with open_embedded(settings, embedder, counts) as memory:
         stages = Stages(memory)
         _ = memory.plane  # what is missing is missed now
         opened.get_loop().call_soon_threadsafe(_tell, opened, stages)
-        renewing = None if renewal is None else asyncio.create_task(renewal.work(settings, memory))
+        working = [asyncio.create_task(work(memory)) for work in beside]
         try:
             await stages.work()
         finally:
-            if renewing is not None:
-                renewing.cancel()
-                await asyncio.gather(renewing, return_exceptions=True)
+            for one in working:
+                one.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
 
 
 def _tell(opened: asyncio.Future[Stages], stages: Stages) -> None:

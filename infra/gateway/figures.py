@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from infra.model_figures import ModelFigures
 from schemas.answer import Answer
-from streams.metrics import ModelCounts
+from streams.metrics import TENANTS, ModelCounts
 
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Bounds in seconds: an accepted turn takes some milliseconds, a recall that waits for a turn ten seconds at most."""
@@ -27,6 +29,7 @@ class Figures:
     pending: Gauge
     answers: Counter
     invented: Counter
+    consolidated: Gauge
     models: ModelCounts = field(default_factory=ModelCounts)
 
     def __post_init__(self) -> None:
@@ -48,6 +51,12 @@ class Figures:
             refused=Counter(f"{named}refused", "Requests refused, by the type of problem.", ["reason"], registry=to),
             answers=Counter(f"{named}answers", "Answers, by why there was none.", ["reason"], registry=to),
             invented=Counter(f"{named}citations_refused", "Citations that a model invented.", registry=to),
+            consolidated=Gauge(
+                "anabranch_consolidation_last_success_timestamp_seconds",
+                "When the last consolidation of a tenant began that ended well.",
+                ["tenant"],
+                registry=to,
+            ),
             pending=Gauge(f"{named}pending_events", "Events without outcome; embedded mode only.", registry=to),
         )
 
@@ -60,6 +69,15 @@ class Figures:
         """Count an answer; ``reason`` is "answered" where there is one."""
         self.answers.labels("answered" if answer.reason is None else answer.reason.value).inc()
         self.invented.inc(answer.used.refused)
+
+    def told_of_nights(self, last: Mapping[str, datetime]) -> None:
+        """Show when the last consolidation of each tenant began that ended well.
+
+        Of many tenants those that have waited longest have a series each: these are what an alert is about.
+        """
+        self.consolidated.clear()
+        for tenant, at in sorted(last.items(), key=lambda one: one[1])[:TENANTS]:
+            self.consolidated.labels(tenant).set(at.timestamp())
 
     def page(self) -> bytes:
         """Return them as text."""

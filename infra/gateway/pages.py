@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
 
@@ -55,4 +56,6 @@ async def metrics(request: Request) -> Response:
         pending = None
     if pending is not None:
         gateway.figures.pending.set(pending)
+    with suppress(Unavailable, MissingError):  # what was told before stands
+        gateway.figures.told_of_nights(await gateway.served.consolidated())
     return Response(gateway.figures.page(), media_type="text/plain; version=0.0.4; charset=utf-8")

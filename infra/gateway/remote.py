@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Final, TypeVar
 
@@ -17,6 +18,7 @@ from infra.gateway.backlog import Backlog
 from infra.gateway.probes import Probe, unheard
 from infra.gateway.served import TooLarge
 from infra.memory_api import TurnState
+from infra.nights.ownership import successes
 from infra.producers import begun
 from infra.qdrant.server_answers import Refused
 from infra.remote import KafkaMemory, open_remote
@@ -45,6 +47,9 @@ _ACCEPT_S: Final = 10.0
 _HELD: Final = 64 * 1024 * 1024
 """Bytes that wait for their acknowledgement at most: a broker that is away must not fill the memory."""
 
+_NIGHTS_S: Final = 60.0
+"""Seconds for which is kept when consolidations were: nobody asks more exactly, and figures are asked for often."""
+
 _NEWEST: Final = 64
 """Records of a turn that are looked at; its newest position is among them."""
 
@@ -59,6 +64,8 @@ class KafkaServed:
     backlog: Backlog
     probes: Mapping[str, Probe] = field(init=False)
     _held: int = 0
+    _nights: dict[str, datetime] = field(default_factory=dict)
+    _nights_due: float = 0.0
 
     def __post_init__(self) -> None:
         self.probes = {"log": Probe(self._log), "index": Probe(self._index), "model": Probe(self._model)}
@@ -147,6 +154,21 @@ class KafkaServed:
 
     async def pending(self) -> None:
         """Leave it to the workers, whose figures tell their lag."""
+
+    async def consolidated(self) -> Mapping[str, datetime]:
+        """Return when the last run of consolidation over each tenant began that ended well; looked up once a minute."""
+        now, layout = asyncio.get_running_loop().time(), self.memory.topics.layout
+        if now >= self._nights_due:
+            self._nights_due = now + _NIGHTS_S
+            try:
+                async with asyncio.timeout(_ACCEPT_S):
+                    self._nights |= await successes(
+                        layout.bootstrap, layout.generation
+                    )  # the cluster forgets, we do not
+            except TimeoutError as error:
+                msg = f"Kafka at {layout.bootstrap} did not say within {_ACCEPT_S:g} s when consolidations were"
+                raise Unavailable(msg) from error
+        return self._nights
 
     async def _log(self) -> None:
         topics = self.memory.topics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final, Protocol
 
 from infra.as_of import AsOf
@@ -74,4 +75,8 @@ class Served(Protocol):
 
     async def pending(self) -> int | None:
         """Return how many events have no outcome yet; ``None`` where others count that."""
+        ...
+
+    async def consolidated(self) -> Mapping[str, datetime]:
+        """Return when the last run of consolidation over each tenant began that ended well."""
         ...

@@ -9,7 +9,8 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
@@ -23,6 +24,9 @@ from infra.gateway.routes import Gateway
 from infra.gateway.served import PATIENCE_S, Served
 from infra.settings import Settings
 from streams.metrics import ModelCounts
+
+if TYPE_CHECKING:
+    from infra.nights.serving import Nightly
 
 _LEAVE_S: Final = int(PATIENCE_S) + 5
 """Seconds for requests under way when the gateway ends: a recall that waits for a turn. An answer may take longer; one
@@ -61,29 +65,38 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is done to a home while it is served: another index or generation built, a consolidation each night."""
+
+    renewal: Renewal | None = None
+    nightly: Nightly | None = None
+
+
 async def serve(
-    settings: Settings, host: str, port: int, told: Callable[[str], None], renewal: Renewal | None = None
+    settings: Settings, host: str, port: int, told: Callable[[str], None], beside: Beside = Beside()
 ) -> None:
     """Serve the memory of the settings until SIGTERM or Ctrl-C; ``told`` hears the address once it answers.
 
-    ``renewal`` is built beside a home meanwhile.
-
     Raises:
-        UsageError: if ``renewal`` is asked for on Kafka.
+        UsageError: if something is to be done ``beside`` on Kafka.
         MissingError: if the port cannot be had, the home is another's, or a model or service is missing.
     """
     sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
     with closing(_bound(host, port)) as listener, closing(KeyBook(settings.key_file)) as keys:
         figures = Figures.fresh()
-        async with _opened(settings, renewal, figures.models) as served:
+        async with _opened(settings, beside, figures.models) as served:
             await _run(Gateway(served, keys, Buckets(settings.gateway_rate), settings, figures), listener, told)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, renewal: Renewal | None, models: ModelCounts) -> AsyncIterator[Served]:
+async def _opened(settings: Settings, beside: Beside, models: ModelCounts) -> AsyncIterator[Served]:
     if settings.kafka is not None:
-        if renewal is not None:
+        if beside.renewal is not None:
             msg = "on Kafka a reindex is a process of its own: `anabranch reindex --vectors` or `--derive`"
+            raise UsageError(msg)
+        if beside.nightly is not None:
+            msg = "on Kafka a consolidation is a process of its own: run `anabranch consolidate` by cron"
             raise UsageError(msg)
         from infra.gateway.remote import open_served as open_remote  # noqa: PLC0415 - embedded without clients
 
@@ -92,7 +105,7 @@ async def _opened(settings: Settings, renewal: Renewal | None, models: ModelCoun
         return
     from infra.gateway.embedded import open_served  # noqa: PLC0415 - workers' mode without an index in process
 
-    async with open_served(settings, renewal=renewal, counts=models) as served:
+    async with open_served(settings, renewal=beside.renewal, counts=models, nightly=beside.nightly) as served:
         yield served
 
 

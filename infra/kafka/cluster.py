@@ -80,6 +80,10 @@ class Cluster:
             largest[name, number] = max(size, largest.get((name, number), 0))
         return {name: sum(size for (of, _), size in largest.items() if of == name) for name in wanted}
 
+    def groups(self) -> list[str]:
+        """Return the names of all consumer groups."""
+        return [group["group_id"] for group in self._admin.list_groups()]
+
     def remove(self, topics: Iterable[str], groups: Iterable[str]) -> None:
         """Remove topics and consumer groups that are there; what they held is gone.
 
@@ -89,7 +93,7 @@ class Cluster:
         there = set(self.names())
         if doomed := [name for name in topics if name in there]:
             self._admin.delete_topics(doomed)
-        known = {group["group_id"] for group in self._admin.list_groups()}
+        known = set(self.groups())
         if left := [name for name in groups if name in known]:
             self._admin.delete_groups(left)
 

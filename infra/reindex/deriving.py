@@ -16,6 +16,7 @@ from aiokafka import TopicPartition
 from infra.errors import MissingError, UsageError
 from infra.kafka import Cluster, FoundTopic, wanted
 from infra.memory_api import Progress
+from infra.nights.ownership import group_name
 from infra.reindex.api import NotReady, Report
 from infra.remote.follower import Follower
 from infra.settings import Settings, as_environment, child_environment
@@ -76,7 +77,8 @@ def remove_generation(settings: Settings) -> None:
         raise UsageError(msg)
     own = [topic_name(step.target.name, number) for step in FLOW] + [state_topic(step.name, number) for step in FLOW]
     with Cluster.at(servers) as cluster:
-        cluster.remove([name for name in own if number != FIRST_GENERATION], list(groups.values()))
+        nights = [name for name in cluster.groups() if name.startswith(group_name("", number))]
+        cluster.remove([name for name in own if number != FIRST_GENERATION], [*groups.values(), *nights])
     shutil.rmtree(folder_of(settings), ignore_errors=True)
 
 

@@ -13,6 +13,8 @@ from infra.embedders import Made, make_embedder
 from infra.errors import UsageError
 from infra.language_models import language_model_of_home
 from infra.memory_api import Progress
+from infra.nights.derived import take_up
+from infra.nights.embedded import EmbeddedGround
 from infra.reindex.api import NotReady, Report, Standing, another_is_next
 from infra.reindex.checks import must_be_near, must_hold_all
 from infra.reindex.entries import another_index, new_generation
@@ -99,7 +101,9 @@ class EmbeddedReindex:
         entry = pointer.next or new_generation(self.settings, self.memory.journal, pointer)
         if pointer.next is None:
             store(self.home, pointer.begun(entry))
-        await self._generation(entry.generation, entry.embedder).run(report)
+        derived = self._generation(entry.generation, entry.embedder)
+        await derived.run(report)
+        await take_up(EmbeddedGround(derived, report))
 
     def _generation(self, number: int, embedder: str | None) -> EmbeddedMemory:
         """Open another generation than the one that lives, once; stages are made when it has something to do."""

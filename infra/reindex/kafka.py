@@ -13,6 +13,8 @@ from infra.embedders import Made, make_embedder
 from infra.errors import UsageError
 from infra.index import open_index, roles_of
 from infra.memory_api import Progress
+from infra.nights.derived import take_up
+from infra.nights.kafka import open_kafka_ground
 from infra.qdrant.folder import Manifest
 from infra.qdrant.server import ALIAS
 from infra.qdrant.server_collection import ENDS, collection_name
@@ -188,7 +190,7 @@ class KafkaReindex:
             ends = await self._begun(own, reached) if entry is None or entry.ends is None else entry.ends
             await asyncio.to_thread(make_topics, own, partitions)
             async with crew(own) as workers:
-                await _beside(workers.tend(), reached.caught_up(ends, report), follow=follow)
+                await _beside(workers.tend(), _caught_up(own, reached, ends, report), follow=follow)
         finally:
             await reached.close()
 
@@ -220,11 +222,20 @@ class KafkaReindex:
         return ends
 
 
+async def _caught_up(own: Settings, reached: Reached, ends: Sequence[int], report: Report) -> None:
+    """Return when a generation is caught up, and has taken up what it refused of the nights that there were."""
+    await reached.caught_up(ends, report)
+    async with open_kafka_ground(own, report) as ground:
+        await take_up(ground)
+
+
 async def _beside(tending: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None], *, follow: bool) -> None:
     """Do work while something is tended, and with ``follow`` tend it on; a fault of either ends both."""
     tasks = [asyncio.create_task(tending), asyncio.create_task(work)]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if tasks[1].done():
+            await tasks[1]
         if tasks[0].done() or follow:
             await tasks[0]
         await tasks[1]

@@ -33,6 +33,7 @@ def shown() -> Mapping[str, frozenset[str]]:
         gateway.answered("/v1/spaces/{tenant}/{space}/turns", "POST", 202, 0.1)
         gateway.refused.labels("limit").inc()
         gateway.answers.labels("answered").inc()
+        gateway.consolidated.labels("acme").set(1)
         pages.append(gateway.page().decode())
     series: dict[str, frozenset[str]] = {}
     for page in pages:

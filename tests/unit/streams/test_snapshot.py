@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas.memory import OutcomeRow, OutcomeState, RecordRow, Row, row_key
+from schemas.memory import EdgeRow, EdgeType, OutcomeRow, OutcomeState, RecordRow, Row, row_key
 from schemas.space import Space
 from streams.codec import canonical
 from streams.journal import Journal
@@ -47,6 +47,16 @@ def test_the_last_row_of_a_key_stands_a_tombstone_deletes_and_a_heartbeat_says_n
     assert [row.text for row in event.rows if isinstance(row, RecordRow)] == ["new"]
     assert snapshot.rows.records(SPACE, ["turn"], FAR) == 1
     assert snapshot.rows.records(SPACE, ["turn"], -1) == 0
+    snapshot.close()
+
+
+def test_it_gives_all_rows_of_a_space_but_edges(tmp_path: Path) -> None:
+    one, other, shut = record(SPACE, 0), record(OTHER, 0), closed(record(SPACE, 0), 1)
+    edge = EdgeRow(space=SPACE, source=one.id, target=one.id, type=EdgeType.NEXT, strength=50, since=0)
+    snapshot = Snapshot(tmp_path / "s")
+    snapshot.take(0, fetched(one, edge, ended(SPACE, 0), other, shut), until=5)
+    assert snapshot.of(SPACE) == [shut, ended(SPACE, 0), one]
+    assert snapshot.of(OTHER) == [other]
     snapshot.close()
 
 

@@ -29,7 +29,7 @@ def test_a_home_that_is_not_there_yet_is_fine_and_stays_away(tmp_path: Path) -> 
     code, checks = doctor(tmp_path / "new")
     assert code == 0
     assert {name: check["verdict"] for name, check in checks.items()} == {
-        "versions": "ok", "settings": "ok", "home": "ok", "disk": "ok", "index": "ok", "encoder": "ok",
+        "versions": "ok", "settings": "ok", "home": "ok", "disk": "ok", "index": "ok", "nights": "ok", "encoder": "ok",
         "language": "ok",
     } or checks["disk"]["verdict"] == "odd"  # fmt: skip
     assert not (tmp_path / "new").exists()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from infra.cli.app import app
 
-GROUPS = {"letters", "space", "schemas", "bench", "kafka", "topics", "keys", "models", "reindex"}
+GROUPS = {"letters", "space", "schemas", "bench", "consolidate", "kafka", "topics", "keys", "models", "reindex"}
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -35,7 +35,9 @@ def worker(stage: str) -> str:
 def pods(among: list[dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
     """Return the pod specifications of deployments and jobs by name."""
     found = of_kind("Deployment", among) | of_kind("Job", among)
-    return {name: one["spec"]["template"]["spec"] for name, one in found.items()}
+    made = {name: one["spec"]["template"]["spec"] for name, one in found.items()}
+    jobs = of_kind("CronJob", among)
+    return made | {name: one["spec"]["jobTemplate"]["spec"]["template"]["spec"] for name, one in jobs.items()}
 
 
 def labels() -> list[dict[str, str]]:
@@ -79,7 +81,8 @@ def test_manifests_of_other_kinds_are_as_these_define_them(kind: str) -> None:
 def test_every_stage_has_a_deployment_that_runs_it_and_each_command_exists() -> None:
     args = {name: pod["containers"][0]["args"] for name, pod in pods().items()}
     assert {name: args[name] for name in map(worker, STAGES)} == {worker(stage): ["worker", stage] for stage in STAGES}
-    assert set(args) - set(map(worker, STAGES)) == {"mem-anabranch-gateway", "mem-anabranch-topics"}
+    others = {"mem-anabranch-gateway", "mem-anabranch-topics", "mem-anabranch-consolidation"}
+    assert set(args) - set(map(worker, STAGES)) == others
     assert [refused(command) for command in args.values()] == [None] * len(args)
 
 
@@ -155,7 +158,9 @@ def test_a_worker_has_the_time_to_end_and_helps_itself_before_it_is_ended(stage:
     assert variables["ANABRANCH_WORKER_HOST"]["valueFrom"] == {"fieldRef": {"fieldPath": "status.podIP"}}
 
 
-@pytest.mark.parametrize("name", [*map(worker, STAGES), "mem-anabranch-gateway", "mem-anabranch-topics"])
+@pytest.mark.parametrize(
+    "name", [*map(worker, STAGES), *(f"mem-anabranch-{one}" for one in ("gateway", "topics", "consolidation"))]
+)
 def test_a_pod_may_do_little_and_writes_where_it_may(name: str) -> None:
     pod = pods()[name]
     (container,) = pod["containers"]
@@ -208,6 +213,15 @@ def test_topics_are_made_before_anything_needs_them() -> None:
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert pods()["mem-anabranch-topics"]["containers"][0]["args"][2:] == ["--replication=3", "--partitions=24"]
     assert of_kind("Job", rendered({"topics": {"apply": False}})) == {}
+
+
+def test_memory_is_consolidated_each_night_by_one_run_at_a_time() -> None:
+    ((name, job),) = of_kind("CronJob").items()
+    assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("0 3 * * *", "Etc/UTC")
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    args = pods()[name]["containers"][0]["args"]
+    assert (args[0], refused(args)) == ("consolidate", None)
+    assert of_kind("CronJob", rendered({"consolidation": {"enabled": False}})) == {}
 
 
 def test_rules_and_dashboard_are_those_of_the_files() -> None:

@@ -49,7 +49,7 @@ def test_the_values_that_it_shows_are_taken() -> None:
 
 def test_values_that_it_names_exist() -> None:
     values = read("chart/values.yaml")
-    named = re.findall(r"`((?:keda|gateway)\.(\w+))`", README)
+    named = re.findall(r"`((?:keda|gateway|consolidation)\.(\w+))`", README)
     assert named
     assert [path for path, name in named if name not in values[path.partition(".")[0]]] == []
 
