@@ -18,6 +18,7 @@ from schemas.committed import Committed
 from schemas.header import EventKind, Header
 from schemas.memory import ChangedRow, ClosedRow, LeftRow, OutcomeRow, RecordRow, Row
 from schemas.space import Space
+from stages.text.spoken import WITH_VECTOR
 from streams.codec import Codec, codec
 
 _ROW: Codec[Row] = codec(Row)
@@ -104,10 +105,17 @@ class PositionedRows:
 
     def records(self, space: Space, kinds: Collection[str], up_to: int) -> int:
         """Return how many records of these kinds a space has up to a position."""
+        return self._count(space, kinds, up_to, "FALSE")
+
+    def vectors(self, space: Space, up_to: int) -> int:
+        """Return how many records of a space up to a position have a vector, as ``has_vector`` says."""
+        return self._count(space, WITH_VECTOR, up_to, "json_extract(body, '$.run') IS NOT NULL")
+
+    def _count(self, space: Space, kinds: Collection[str], up_to: int, others: str) -> int:
         marks = ", ".join("?" * len(kinds))
         (count,) = self.database.execute(
             "SELECT COUNT(*) FROM memory WHERE space = ? AND key GLOB 'record *' "  # noqa: S608 - fixed words
-            f"AND {_POSITION} <= ? AND json_extract(body, '$.kind') IN ({marks})",
+            f"AND {_POSITION} <= ? AND (json_extract(body, '$.kind') IN ({marks}) OR {others})",
             (space, up_to, *kinds),
         ).fetchone()
         return int(count)

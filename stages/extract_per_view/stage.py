@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from schemas.consolidation import Consolidation
 from schemas.control import Passed
 from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
@@ -23,6 +24,7 @@ from stages.extract_per_view.structured_kept import listed
 from stages.extract_per_view.structured_lister import Lister, Lists
 from stages.extract_per_view.views import GENERAL
 from stages.ports import Embedder, History, LanguageModel
+from stages.text.spoken import has_vector, searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +64,18 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             parties[space] = joined(parties.get(space, ()), turn.normalized.turn.speaker)
         texts = {draft.text for turn in turns for draft in self.drafted.of(turn.normalized, parties[turn.header.space])}
         texts |= {text for turn in turns for text in self._lister.texts(turn.normalized)}
+        texts |= {text for message in messages if isinstance(message, Passed) for text in _brought(message)}
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
     async def decide(self, message: Localized | Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
-        """Take out what one turn tells, or the chunks that it closes; a control event goes by.
+        """Take out what one turn tells, or the chunks that it closes; a control event gets the vectors of its texts.
 
         Raises:
             Unavailable: if a model or the index does not answer.
         """
         if isinstance(message, Passed):
-            return Emit(message, state)
+            return Emit(await self._passed(message), state)
         known = state.with_party(message.normalized.turn.speaker)
         lists = await self._lister.of(message, known.listed.entries)
         listing = known.with_listed(message, listed(message, lists.records))
@@ -81,6 +84,11 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             return await by_model(reader, message, listing, self.choice, lists)
         items = await self._items(message, known)
         return Emit(_extracted(message, items, lists), listing.after(told_of(message, items, MAX_STATEMENTS)))
+
+    async def _passed(self, message: Passed) -> Passed:
+        texts = _brought(message)
+        vectors = await self.embedder.embed(texts) if texts else []
+        return message.model_copy(update={"vectors": tuple(vectors)}) if texts else message
 
     @property
     def _lister(self) -> Lister:
@@ -96,6 +104,12 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         shaped = [shape.text for shape in shapes]
         final = await self.embedder.embed(shaped) if shaped != texts else vectors
         return tuple(item(message, shape, vector) for shape, vector in zip(shapes, final, strict=True))
+
+
+def _brought(message: Passed) -> list[str]:
+    """Return the texts that a control event brings into memory and that are searched by their sense, in order."""
+    body = message.control.body
+    return [searched(one) for one in body.records if has_vector(one)] if isinstance(body, Consolidation) else []
 
 
 def _extracted(message: Localized, items: tuple[Item, ...], lists: Lists) -> Extracted:
