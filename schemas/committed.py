@@ -15,7 +15,8 @@ from schemas.routed import RecordVector
 class Committed(Model):
     """All rows of an event, the outcome last, and the vectors of its new records.
 
-    ``refused`` counts what language models said on the way here that is not so, and was dropped.
+    ``refused`` counts what language models said on the way here that is not so, and was dropped, ``stale`` decisions
+    of a consolidation that memory no longer allowed.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -23,3 +24,4 @@ class Committed(Model):
     rows: tuple[Row, ...]
     vectors: tuple[RecordVector, ...] = ()
     refused: Annotated[int, Field(ge=0, exclude_if=absent)] = 0
+    stale: Annotated[int, Field(ge=0, exclude_if=absent)] = 0

@@ -86,3 +86,9 @@ class Consolidation(Model):
     part: Annotated[int, Field(ge=0)]
     decisions: Annotated[tuple[Decision, ...], Field(min_length=1, max_length=MAX_DECISIONS)]
     undoes: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    @property
+    def records(self) -> tuple[RecordContent, ...]:
+        """Return the records of all decisions in their order, which numbers them: each bears its run."""
+        made = (content for decision in self.decisions for content in decision.records)
+        return tuple(one if one.run else one.model_copy(update={"run": self.run}) for one in made)

@@ -54,7 +54,7 @@ class Control(Model):
 
 
 class Passed(Model):
-    """A control event on its way through the stages that it does not concern.
+    """A control event on its way through the stages; all but ``route`` hand it on.
 
     ``vectors`` are the int8 vectors of the texts that it brings into memory, in order: the log holds none, since they
     belong to an encoder. ``read`` is what turns said that waited for a reply and that a drain let be read: its items

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import SCHEMA_VERSION, Model
+from schemas.base import SCHEMA_VERSION, Model, absent
 from schemas.control import Passed
 from schemas.extracted import Extracted
 from schemas.header import Header
@@ -27,7 +27,8 @@ class Routed(Model):
     """What route decided: rows in the order in which they are to be written, and the vectors of new records.
 
     ``degraded`` says that a model's answer was no use, so that what left working memory went by rules; ``refused``
-    counts what a model asked for and may not have, each taken for an addition.
+    counts what a model asked for and may not have, each taken for an addition; ``stale`` the decisions of a
+    consolidation that memory no longer allows.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -37,3 +38,4 @@ class Routed(Model):
     vectors: tuple[RecordVector, ...] = ()
     degraded: bool = False
     refused: Annotated[int, Field(ge=0)] = 0
+    stale: Annotated[int, Field(ge=0, exclude_if=absent)] = 0

@@ -25,6 +25,7 @@ class Name(StrEnum):
     LETTERS = "anabranch_letters"
     DEGRADED = "anabranch_degraded_records"
     REFUSED = "anabranch_refused_claims"
+    STALE = "anabranch_stale_decisions"
     RESTARTS = "anabranch_restarts"
     REOPENED = "anabranch_partitions_reopened"
     LAG = "anabranch_lag_events"
@@ -135,8 +136,8 @@ class Metrics:
     by Faust and fetched again; ``holes``: positions missing and read again; ``folded``: state rows appended again;
     ``blocked``: effects that did not happen because the partition was another worker's by then; ``rebalances``;
     ``letters`` and ``degraded`` records written (those written again too); ``refused``: what language models said that
-    is not so; ``reopened``: stopped partitions tried
-    again; ``batches``: how long batches of a space took; ``models``: what was asked of language models.
+    is not so; ``stale``: decisions of a consolidation that memory no longer allowed; ``reopened``: stopped partitions
+    tried again; ``batches``: how long batches of a space took; ``models``: what was asked of language models.
     """
 
     handled: int = 0
@@ -149,6 +150,7 @@ class Metrics:
     letters: int = 0
     degraded: int = 0
     refused: int = 0
+    stale: int = 0
     reopened: int = 0
     batches: Times = field(default_factory=Times)
     models: ModelCounts = field(default_factory=ModelCounts)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from schemas.committed import Committed
-from schemas.memory import RecordKind, RecordRow
+from schemas.memory import RecordRow
 from schemas.routed import RecordVector
 from schemas.space import Space
 from stages.ports import Embedder, IndexWriter
-from stages.text.spoken import searched
+from stages.text.spoken import has_vector, searched
 from streams.snapshot import MemoryRows
 
 BATCH: Final = 512
@@ -58,15 +58,6 @@ class _Batch:
     @property
     def is_full(self) -> bool:
         return len(self.rows) >= BATCH or self.size >= _EVENTS
-
-
-WITH_VECTOR: Final = frozenset(RecordKind) - {RecordKind.TOPIC}
-"""Kinds of record that are found by their sense too: all but topics, which are names."""
-
-
-def has_vector(row: RecordRow) -> bool:
-    """Tell whether a record has a vector."""
-    return row.kind in WITH_VECTOR
 
 
 @dataclass(frozen=True, slots=True)

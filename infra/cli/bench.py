@@ -82,6 +82,25 @@ def reindex(
     session.run(run_reindex(session.settings(), path, kind, turns, output.console()))
 
 
+@benchmarks.command(epilog="Example: anabranch bench consolidation ../shared/data/locomo --format locomo")
+def consolidation(
+    context: typer.Context,
+    path: Data,
+    kind: Annotated[Format, typer.Option("--format", help="What the file holds: locomo or beam.")] = Format.LOCOMO,
+    raw: Raw = None,
+) -> None:
+    """Recall before a night of consolidation, after it, and after it was taken back. Exit code 1 if it broke a promise.
+
+    Live source records never grow, a second night decides nothing, recall at 10 loses at most half a point, and what is
+    shown after undo is what was shown before.
+    """
+    from infra.bench.nights_run import run_nights  # noqa: PLC0415
+
+    session = session_of(context)
+    if not session.run(run_nights(session.settings(), path, kind, output.console(), raw)):
+        raise typer.Exit(1)
+
+
 @benchmarks.command(epilog="Example: anabranch bench merges ../shared/data/locomo --pairs tests/data/merge_pairs.jsonl")
 def merges(
     context: typer.Context,

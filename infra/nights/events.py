@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Final
 
-from schemas.consolidation import MAX_DECISIONS, Consolidation, Decision
+from schemas.consolidation import Consolidation, Decision
 from schemas.control import Control, Drain
 from schemas.space import Space
 from streams.codec import Codec, codec
@@ -16,6 +16,9 @@ _CONTROL: Final[Codec[Control]] = codec(Control)
 
 PART_BYTES: Final = 200_000
 """Bytes of the decisions of one event: far below a message's limit, and little beside the W turns it stands among."""
+
+PART: Final = 3
+"""Decisions of one event: route remembers what the last W events decided, and has room for some 190 (invariant 7)."""
 
 DRAIN: Final = "drain:"
 DECIDED: Final = "consolidate:"
@@ -52,7 +55,7 @@ def parts(decisions: Iterable[Decision]) -> Iterator[tuple[Decision, ...]]:
     size = 0
     for decision in decisions:
         own = len(decision.model_dump_json())
-        if held and (len(held) == MAX_DECISIONS or size + own > PART_BYTES):
+        if held and (len(held) == PART or size + own > PART_BYTES):
             yield tuple(held)
             held, size = [], 0
         held.append(decision)

@@ -12,7 +12,6 @@ from schemas.memory import RecordKind
 from schemas.space import Space
 from stages.contract import WINDOW
 from streams.journal import Journal
-from streams.replay import WITH_VECTOR
 from streams.topology import FIRST, LAST
 
 
@@ -24,7 +23,7 @@ async def must_hold_all(index: Counted, journal: Journal) -> None:
     """
     rows, reached = journal.by_position(), {Space(name): at for name, at in journal.remembered().items()}
     for (space, at), found in zip(reached.items(), await index.watermarks(list(reached)), strict=True):
-        wanted = Holding(rows.records(space, frozenset(RecordKind), at), rows.records(space, WITH_VECTOR, at))
+        wanted = Holding(rows.records(space, frozenset(RecordKind), at), rows.vectors(space, at))
         held = await index.held(space, at)
         if found < at or held != wanted:
             raise NotReady(_differs(space, at, held, wanted))

@@ -26,6 +26,7 @@ _COUNTED: Final[Mapping[Name, tuple[str, str]]] = {
     Name.LETTERS: ("letters", "Letters written; one that is written again counts again."),
     Name.DEGRADED: ("degraded", "Records of memory made by rules because a model's answer was no use."),
     Name.REFUSED: ("refused", "Quotes, ids and rulings of language models that did not hold and were dropped."),
+    Name.STALE: ("stale", "Decisions of a consolidation that memory no longer allowed; the next run takes them up."),
     Name.REOPENED: ("reopened", "Times that a stopped partition was tried again."),
 }
 

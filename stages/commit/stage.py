@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from schemas.committed import Committed
+from schemas.control import Passed
 from schemas.extracted import Extracted
 from schemas.header import Header, Skipped
 from schemas.memory import OutcomeRow, OutcomeState, RecordKind, RecordRow
@@ -16,6 +17,7 @@ from stages.commit.state import CommitState
 from stages.commit.windows import Window, window_record, window_turn
 from stages.contract import Decision, Emit, Reject, Stage
 from stages.ports import Embedder
+from stages.text.spoken import has_vector, searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,11 @@ class Commit(Stage[Routed | Skipped, Committed, CommitState]):
         return await self._completed(message, state)
 
     async def _completed(self, message: Routed, state: CommitState) -> Emit[Committed, CommitState]:
-        if not isinstance(message.source, Extracted):
-            return Emit(_committed(message, (), ()), state)
-        after, due = _due(message.source, state)
-        rows = [window_record(message.header.space, one, message.header.position) for one in due]
-        vectors = await self.embedder.embed([row.text for row in rows]) if rows else []
-        return Emit(_committed(message, rows, vectors), after)
+        after, due = (state, ()) if isinstance(message.source, Passed) else _due(message.source, state)
+        windows = [window_record(message.header.space, one, message.header.position) for one in due]
+        bare = [*_bare(message), *windows]
+        vectors = await self.embedder.embed([searched(row) for row in bare]) if bare else []
+        return Emit(_committed(message, windows, dict(zip((row.id for row in bare), vectors, strict=True))), after)
 
     def _fault(self, message: Routed) -> str | None:
         """Say what is wrong with the rows, before any of them is written."""
@@ -86,14 +87,25 @@ def _due(source: Extracted, state: CommitState) -> tuple[CommitState, tuple[Wind
     return state.placed(window_turn(source), source.localized.normalized.revises)
 
 
-def _committed(message: Routed, made: Sequence[RecordRow], vectors: Sequence[bytes]) -> Committed:
+def _bare(message: Routed) -> list[RecordRow]:
+    """Return the records that came without their vector: those that a revision brought back from memory."""
+    given = {one.record_id for one in message.vectors}
+    made = (row for row in message.rows if row.row == "record" and row.run is not None)
+    return [row for row in made if has_vector(row) and row.id not in given]
+
+
+def _committed(message: Routed, made: Sequence[RecordRow], vectors: Mapping[str, bytes]) -> Committed:
     rows: list[RoutedRow] = [*message.rows, *made]
     rows.sort(key=lambda row: row.row == "record" and row.kind is RecordKind.TURN)  # stable: turns come last
-    extra = [RecordVector(record_id=row.id, vector=vector) for row, vector in zip(made, vectors, strict=True)]
+    extra = [RecordVector(record_id=name, vector=vector) for name, vector in vectors.items()]
     outcome = _outcome(message.header, OutcomeState.COMMITTED)
     # not looked at again, which takes a tenth of the stage: all of it are checked models
     return Committed.model_construct(
-        header=message.header, rows=(*rows, outcome), vectors=(*message.vectors, *extra), refused=_refused(message)
+        header=message.header,
+        rows=(*rows, outcome),
+        vectors=(*message.vectors, *extra),
+        refused=_refused(message),
+        stale=message.stale,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from schemas.consolidation import Consolidation
 from schemas.control import Drain, Passed
 from schemas.extracted import Extracted, Item
 from schemas.localized import Localized
@@ -23,6 +24,7 @@ from stages.extract_per_view.structured_kept import listed
 from stages.extract_per_view.structured_lister import Lister, Lists
 from stages.extract_per_view.views import GENERAL
 from stages.ports import Embedder, History, LanguageModel
+from stages.text.spoken import has_vector, searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,14 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
             parties[space] = joined(parties.get(space, ()), turn.normalized.turn.speaker)
         texts = {draft.text for turn in turns for draft in self.drafted.of(turn.normalized, parties[turn.header.space])}
         texts |= {text for turn in turns for text in self._lister.texts(turn.normalized)}
+        texts |= {text for message in messages if isinstance(message, Passed) for text in _brought(message)}
         if texts:
             await self.embedder.embed([*scored_templates(), *sorted(texts)])
 
     async def decide(self, message: Localized | Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
-        """Take out what one turn tells, or the chunks read with it; a control event goes by, a drain with what waited.
+        """Take out what one turn tells, or the chunks read with it.
+
+        Of control events a drain takes what waited with it, a consolidation the vectors of its texts.
 
         Raises:
             Unavailable: if a model or the index does not answer.
@@ -84,11 +89,16 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
     async def _passed(self, message: Passed, state: ExtractState) -> Emit[Extracted | Passed, ExtractState]:
         body = message.control.body
         if self.language is None or not isinstance(body, Drain):
-            return Emit(message, state)
+            return Emit(await self._embedded(message), state)
         return await drained(self._reader(self.language, message), message, body.participant, state, self.choice)
 
     def _reader(self, language: LanguageModel, message: Localized | Passed) -> ChunkReader:
         return ChunkReader(self.embedder, self.history, language, self.apart, message.header.position)
+
+    async def _embedded(self, message: Passed) -> Passed:
+        texts = _brought(message)
+        vectors = await self.embedder.embed(texts) if texts else []
+        return message.model_copy(update={"vectors": tuple(vectors)}) if texts else message
 
     @property
     def _lister(self) -> Lister:
@@ -104,6 +114,12 @@ class ExtractPerView(Stage[Localized | Passed, Extracted | Passed, ExtractState]
         shaped = [shape.text for shape in shapes]
         final = await self.embedder.embed(shaped) if shaped != texts else vectors
         return tuple(item(message, shape, vector) for shape, vector in zip(shapes, final, strict=True))
+
+
+def _brought(message: Passed) -> list[str]:
+    """Return the texts that a control event brings into memory and that are searched by their sense, in order."""
+    body = message.control.body
+    return [searched(one) for one in body.records if has_vector(one)] if isinstance(body, Consolidation) else []
 
 
 def _extracted(message: Localized, items: tuple[Item, ...], lists: Lists) -> Extracted:

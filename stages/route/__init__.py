@@ -8,6 +8,10 @@ since), and the ``rules`` say whether it updates one, supports one, or just adds
 counts the windows that ``commit`` writes. ``structured`` writes what a turn lists, and marks what that takes the place
 of.
 
+What nightly consolidation decided is done or refused by ``consolidating``: its ``sources`` are looked up, what it makes
+is ``brought`` into memory, and the state remembers it as ``made``. A revision that closes some of that brings back what
+else it had taken the place of (``restoring``).
+
 With a language model what leaves is gathered to a segment (``gathering``), each item is put beside the ``nearest``
 older ones, one request is made of all (``asking``, by a prompt of ``prompts``), and its rulings are followed as far as
 they may (``judging``).

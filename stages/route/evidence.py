@@ -72,14 +72,22 @@ def of_item(space: Space, position: int, ordinal: int, item: Item, at: int) -> E
 
 
 def of_found(found: Found) -> Evidence | None:
-    """Return an item record as evidence; ``None`` for one that is closed, changed, or has no key."""
+    """Return an item record as evidence; ``None`` for one that is closed, changed, or has no key.
+
+    One that consolidation made stands where it was said: what was told before the night may be judged after it.
+    """
     record = found.record
     gone = found.changed is not None or found.until != OPEN
     if record.key is None or gone or record.kind not in _KINDS:
         return None
-    where = (record.id, record.since, int(record.at.timestamp()))
-    made = _evidence(record, where, _KINDS[record.kind], record.key)
-    return made if record.said_at is None else replace(made, back=record.since - record.said_at)
+    position = said_at(record) if record.run is not None else record.since
+    made = _evidence(record, (record.id, position, int(record.at.timestamp())), _KINDS[record.kind], record.key)
+    return replace(made, back=position - said_at(record))
+
+
+def said_at(record: RecordRow) -> int:
+    """Return the position of the turn that says an item."""
+    return record.since if record.said_at is None else record.said_at
 
 
 def _evidence(source: Item | RecordRow, where: tuple[str, int, int], kind: ItemKind, key: Key) -> Evidence:

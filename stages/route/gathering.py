@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from stages.route.ids import item_id
 from stages.route.targets import Due, Reader
-from stages.route.working import SEGMENT, Leaving, Message
+from stages.route.working import SEGMENT, Leaving, Message, ordinals
 
 
 async def gathered(reader: Reader, segments: Sequence[Leaving], gone: Collection[str], *, now: bool) -> Due:
@@ -19,10 +20,10 @@ async def gathered(reader: Reader, segments: Sequence[Leaving], gone: Collection
         Unavailable: if the index does not answer.
     """
     if now or _enough(reader, segments):
-        return _together(await reader.due(segments, gone), segments)
+        return _together(reader, await reader.due(segments, gone), segments)
     leaving = [_later(message) for segment in segments for message in segment.messages if message.route]
     waiting = sorted((*reader.state.waiting, *leaving), key=lambda message: message.position)
-    return Due([], {}, tuple(waiting))
+    return Due([], {}, tuple(waiting), reader.state.judging)
 
 
 def _enough(reader: Reader, segments: Sequence[Leaving]) -> bool:
@@ -31,12 +32,12 @@ def _enough(reader: Reader, segments: Sequence[Leaving]) -> bool:
     return len(shown) + len(leaving) >= SEGMENT or any(len(segment.messages) >= SEGMENT for segment in segments)
 
 
-def _together(due: Due, segments: Sequence[Leaving]) -> Due:
+def _together(reader: Reader, due: Due, segments: Sequence[Leaving]) -> Due:
     """Let all items of a message wait if one has to: a turn supports a record once, at one position."""
     leaving = {message.position: message for segment in segments for message in segment.messages}
-    late = {message.position for message in due.waiting}
     waiting = tuple(_later(leaving.get(message.position, message)) for message in due.waiting)
-    return replace(due, items=[one for one in due.items if one.position not in late], waiting=waiting)
+    late = {item_id(reader.space, message.position, n) for message in waiting for n in ordinals(message.route)}
+    return replace(due, items=[one for one in due.items if one.id not in late], waiting=waiting)
 
 
 def _later(message: Message) -> Message:

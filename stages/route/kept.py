@@ -7,13 +7,16 @@ something on its key which only memory can judge.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemas.extracted import PREFERENCE_PREFIX, ItemKind, Key
 from schemas.normalized import Attitude
 from schemas.space import Space
 from stages.route.evidence import Evidence
-from stages.route.ids import item_id, person
-from stages.route.state import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, Earlier, KeptItem, KeptVector, Known
+from stages.route.ids import item_id, made_id, person
+from stages.route.made import Made
+from stages.route.row import KEPT_BYTES, KEPT_VECTORS, TEXT_BYTES, KeptItem
+from stages.route.state import Earlier, KeptVector, Known
 from stages.stored import text_hash
 from stages.text.beginning import beginning
 
@@ -99,6 +102,24 @@ def of_row(space: Space, known: Known, row: KeptItem, owner: str, vector: bytes 
         back=known.back(row.ordinal),
         tentative=is_guess(row),
     )
+
+
+def made_row(ordinal: int, one: Evidence, *, full: bool) -> KeptItem:
+    """Return the row of an item that consolidation made, ``full`` with what it is compared by."""
+    bare = _bare("", ordinal, one)
+    return _full(bare, one) if full and not one.suspect else bare
+
+
+def made_ordinal(ordinal: int) -> int:
+    """Return the ordinal under which the vector of such an item is kept: those of turns count from 0."""
+    return -1 - ordinal
+
+
+def of_made(space: Space, position: int, made: Made, owner: str, vector: bytes | None) -> Evidence:
+    """Return an item that the event of ``position`` made as evidence: it stands where it was said."""
+    said = Known(position=made.said, turn_id="", speaker="", branch=0, at=made.at)
+    told = of_row(space, said, made.row, owner, vector)
+    return replace(told, id=made_id(space, position, made.row.ordinal))
 
 
 def kind_of(row: KeptItem) -> ItemKind:

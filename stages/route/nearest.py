@@ -129,5 +129,10 @@ def _recent(reader: Reader, item: Evidence) -> list[Evidence]:
         if row.attribute and kind_of(row) is item.kind and (row.subject or None) == item.key.subject
     ]
     words = content_tokens(wording(item))
-    found = reader.recent(rows, item.key.owner)
+    made = [
+        (position, one)
+        for position, one in reader.made
+        if one.row.attribute and kind_of(one.row) is item.kind and (one.row.subject or None) == item.key.subject
+    ]
+    found = [*reader.recent(rows, item.key.owner), *reader.recently_made(made, item.key.owner)]
     return [one for one in found if is_keyed(one) and overlap(words, content_tokens(wording(one)))]

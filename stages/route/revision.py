@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from schemas.extracted import Extracted
 from schemas.memory import ITEM_KINDS, CloseCause, ClosedRow, RecordKind, RecordRow
-from stages.route.ids import item_id, structured_id, topic_id, turn_record_id
+from stages.route.ids import item_id, made_id, referred, structured_id, topic_id, turn_record_id
+from stages.route.made import turn_mark
+from stages.route.restoring import Absorbed
+from stages.route.sources import DERIVED
 from stages.route.state import Known
 from stages.route.structured import former_structured, resting_on
 from stages.route.targets import Reader
@@ -24,7 +27,8 @@ _MANY = 256
 class Former:
     """The former revision of a turn: its open records, its items with the digests of their texts, its topic.
 
-    ``structured`` are what it listed, in order, ``edited`` what later turns made of that.
+    ``structured`` are what it listed, in order, ``edited`` what later turns made of that. ``made`` are what
+    consolidation made of it and others, beside ``items``, and ``absorbed`` what merged records of it stood for.
     """
 
     position: int
@@ -34,18 +38,22 @@ class Former:
     topic: str = ""
     structured: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    absorbed: dict[str, Absorbed] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
     """What a revision closes, and which of the former items it says too (text digest to record id).
 
-    ``orphaned`` is the topic whose record it closes, since that rested on the former text.
+    ``orphaned`` is the topic whose record it closes, since that rested on the former text; ``absorbed`` is what the
+    merged records that it closes stood for.
     """
 
     closed: tuple[ClosedRow, ...] = ()
     kept: dict[str, str] = field(default_factory=dict)
     orphaned: str = ""
+    absorbed: dict[str, Absorbed] = field(default_factory=dict)
 
 
 async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
@@ -55,18 +63,19 @@ async def withdraw(reader: Reader, extracted: Extracted) -> Withdrawal:
         return Withdrawal()
     former = await _former(reader, normalized.revises, normalized.turn.turn_id)
     said = {text_hash(item.text) for item in extracted.items}
-    kept = {text: name for name, text in former.items if text in said and not reader.state.is_closed(name)}
+    kept = {text: name for name, text in former.items if text in said and not reader.is_closed(name)}
     items = [name for name, text in former.items if kept.get(text) != name]
     born = former.topic if former.topic != topic_name(normalized.z.topic) else ""
     topics = [topic_id(reader.space, former.position)] if born else []
-    gone = [*former.turns, *items, *former.windows, *topics, *former.structured, *former.edited]
+    gone = [*former.turns, *items, *former.windows, *topics, *former.structured, *former.edited, *former.made]
     after = _successors(reader, former, len(extracted.structured))
     rows = tuple(_closing(reader, name, after.get(name)) for name in dict.fromkeys(gone) if _open(reader, name))
-    return Withdrawal(closed=rows, kept=kept, orphaned=born)
+    absorbed = {row.id: former.absorbed[row.id] for row in rows if row.id in former.absorbed}
+    return Withdrawal(closed=rows, kept=kept, orphaned=born, absorbed=absorbed)
 
 
 def _open(reader: Reader, name: str) -> bool:
-    return not reader.state.is_closed(name)
+    return not reader.is_closed(name)
 
 
 def _successors(reader: Reader, former: Former, structured: int) -> dict[str, str]:
@@ -97,10 +106,12 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
     windows = (*_recent_windows(reader, position), *_named(stored, RecordKind.WINDOW))
     edited = [record.id for record in stored if _is_edited(record, turn_id)] + resting_on(reader, turn_id)
     if known is not None:
-        return replace(_from_state(reader, known, said, windows), edited=tuple(edited))
+        former = replace(_from_state(reader, known, said, windows), edited=tuple(edited))
+        return _with_made(reader, former, stored, turn_id)
     items = (*((record.id, text_hash(record.text)) for record in stored if record.kind in ITEM_KINDS), *said)
-    born = [record for record in stored if record.kind is RecordKind.TOPIC and record.since == position]
-    return Former(
+    topics = (record for record in stored if record.kind is RecordKind.TOPIC and record.run is None)
+    born = [record for record in topics if record.since == position]
+    former = Former(
         position=position,
         turns=tuple(record.id for record in stored if record.kind is RecordKind.TURN and record.since == position),
         items=items,
@@ -108,6 +119,26 @@ async def _former(reader: Reader, position: int, turn_id: str) -> Former:
         topic=born[0].key.attribute.partition(":")[2] if born and born[0].key is not None else "",
         structured=_in_order(reader, position, [r.id for r in stored if r.kind is RecordKind.STRUCTURED]),
         edited=tuple(edited),
+    )
+    return _with_made(reader, former, stored, turn_id)
+
+
+def _with_made(reader: Reader, former: Former, stored: Sequence[RecordRow], turn_id: str) -> Former:
+    """Return it with what consolidation made of the turn: in memory, and in the last W events."""
+    old = [record for record in stored if record.run is not None]
+    mark = turn_mark(turn_id)
+    new = [(made_id(reader.space, at, one.row.ordinal), one) for at, one in reader.made if one.rests_on(mark)]
+    items = [(record.id, text_hash(record.text)) for record in old if record.kind in ITEM_KINDS]
+    items += [(name, one.row.digest) for name, one in new if one.is_item]
+    others = [record.id for record in old if record.kind not in ITEM_KINDS]
+    merged = (record for record in old if record.kind not in DERIVED)  # the next night makes the others again
+    absorbed: dict[str, Absorbed] = {record.id: dict.fromkeys(record.stands_for) for record in merged}
+    absorbed |= {name: {referred(reader.space, n): n for n in one.stood} for name, one in new if one.stood}
+    return replace(
+        former,
+        items=(*former.items, *items),
+        made=(*others, *(name for name, one in new if not one.is_item)),
+        absorbed=absorbed,
     )
 
 
@@ -154,7 +185,14 @@ def _recent_windows(reader: Reader, position: int) -> list[str]:
 
 
 async def _stored(reader: Reader, turn_id: str) -> list[RecordRow]:
-    kinds = (RecordKind.TURN, RecordKind.WINDOW, RecordKind.TOPIC, RecordKind.STRUCTURED, *ITEM_KINDS)
+    kinds = (
+        RecordKind.TURN,
+        RecordKind.WINDOW,
+        RecordKind.TOPIC,
+        RecordKind.STRUCTURED,
+        RecordKind.PERSONA,
+        *ITEM_KINDS,
+    )
     where = reader.where(*kinds, turn_ids=frozenset({turn_id}))
     found, limit = await reader.matching(where, _MANY), _MANY
     while len(found) == limit:

@@ -46,7 +46,7 @@ class Changes:
                 until=self.position,
                 cause=CloseCause.CORRECTION,
                 successor=new.id,
-                reason=_clip(reason),
+                reason=clip(reason),
             )
         )
 
@@ -54,7 +54,7 @@ class Changes:
         """Mark ``old`` as superseded by ``new``: it stays, ranked under it."""
         self._supersede(new, old)
         self.changed.append(
-            ChangedRow(space=self.space, id=old.id, position=self.position, successor=new.id, reason=_clip(reason))
+            ChangedRow(space=self.space, id=old.id, position=self.position, successor=new.id, reason=clip(reason))
         )
 
     def support(self, new: Evidence, old: Evidence) -> None:
@@ -108,5 +108,6 @@ def correct(items: Sequence[Evidence], candidates: dict[Group, list[Evidence]], 
             changes.correct(item, last)
 
 
-def _clip(reason: str) -> str:
+def clip(reason: str) -> str:
+    """Return a reason as it is recorded."""
     return reason[:_REASON]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
+from schemas.consolidation import Consolidation
 from schemas.control import Body, Drain, Passed
 from schemas.extracted import Extracted
 from schemas.memory import LeftRow
@@ -13,6 +14,7 @@ from schemas.routed import Routed, RoutedRow
 from stages.contract import Emit, Stage
 from stages.ports import History, LanguageModel
 from stages.route.brought import brought
+from stages.route.consolidating import consolidate
 from stages.route.gathering import gathered
 from stages.route.ids import item_id, mark
 from stages.route.judging import Judge, Judged
@@ -30,6 +32,7 @@ class _Left(NamedTuple):
 
     rows: tuple[LeftRow, ...]
     waiting: tuple[Message, ...]
+    judging: tuple[int, ...]
     judged: Judged
 
 
@@ -81,13 +84,23 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         routed = Routed.model_construct(
             header=header, source=message, rows=tuple(rows), vectors=turning.vectors, **left.judged._asdict()
         )
-        after = turning.state_after(replace(state, working=working, waiting=left.waiting))
+        after = turning.state_after(replace(state, working=working, waiting=left.waiting, judging=left.judging))
         return Emit(routed, after.with_retired(_retired(header.position, changes, turning)))
 
     async def _passed(self, message: Passed, body: Body, state: RouteState) -> Emit[Routed, RouteState]:
         if isinstance(body, Drain):
             return await self._drained(message, body.participant, state)
+        if isinstance(body, Consolidation):
+            return await self._consolidated(message, body, state)
         return Emit(Routed(header=message.header, source=message, rows=()), state)
+
+    async def _consolidated(self, message: Passed, body: Consolidation, state: RouteState) -> Emit[Routed, RouteState]:
+        header = message.header
+        kept = state.without_old(header.position)
+        done = await consolidate(Reader(self.history, header.space, header.position, kept), message, body)
+        routed = Routed(header=header, source=message, rows=done.rows, vectors=done.vectors, stale=done.stale)
+        judging = (*kept.judging, *done.judging)
+        return Emit(routed, replace(kept.with_made(done.made, done.kept, kept.owed), judging=judging))
 
     async def _drained(self, message: Passed, participant: str | None, state: RouteState) -> Emit[Routed, RouteState]:
         header = message.header
@@ -103,7 +116,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
         rows += [*changes.closed, *changes.changed, *left.rows]
         vectors = fresh.vectors if fresh is not None else ()
         routed = Routed(header=header, source=message, rows=tuple(rows), vectors=vectors, **left.judged._asdict())
-        after = replace(state, working=working, waiting=left.waiting)
+        after = replace(state, working=working, waiting=left.waiting, judging=left.judging)
         return Emit(routed, after.with_retired(_retired(header.position, changes, None)))
 
     async def _route(
@@ -124,7 +137,7 @@ class Route(Stage[Extracted | Passed, Routed, RouteState]):
             for message in segment.messages
             for ordinal in ordinals(message.items)
         )
-        return _Left(tuple(rows), due.waiting, judged)
+        return _Left(tuple(rows), due.waiting, due.judging, judged)
 
 
 def _retired(position: int, changes: Changes, turning: Turning | None) -> Retired:

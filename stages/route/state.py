@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -13,41 +13,12 @@ from stages.encoded import Encoded
 from stages.packed import Packed
 from stages.ring import CHUNK, PlacedModel, Ring, part_start
 from stages.route.chain import Chain, Shown
-from stages.route.ids import mark
+from stages.route.made import MadeEvent
+from stages.route.row import KeptItem
 from stages.route.working import Message, Working, queue_bytes
-
-KEPT_BYTES = 400
-"""Bytes of a turn's item rows as they are stored (the contract allows 500 a turn in all)."""
-
-TEXT_BYTES = 100
-"""Bytes of an item's text that are kept where only its words can be compared."""
-
-KEPT_VECTORS = 4
-"""Vectors kept of a turn: of items that are compared by their words."""
 
 _CHUNK = 4
 """Turns a part: with entries of some 600 bytes a turn rewrites 1.5 KB on average."""
-
-
-class KeptItem(Packed):
-    """An item record of a recent turn: enough to find it by its key, and, where there was room, to compare it.
-
-    ``flags`` holds kind, attitude and what else is a yes or no (``stages.route.kept``), ``digest`` stands for the text,
-    ``about`` for the key. The fields behind are there only where the item can be compared by them: a value, an object,
-    or else the words of its text. Times are Unix seconds, 0 where there are none.
-    """
-
-    ordinal: int
-    flags: int
-    digest: str
-    about: str
-    attribute: str = ""
-    subject: str = ""
-    value: str = ""
-    object: str = ""
-    start: int = 0
-    end: int = 0
-    text: str = ""
 
 
 class Earlier(Packed):
@@ -115,6 +86,11 @@ class Retired(PlacedModel):
 
 
 _WAITING = TypeAdapter(tuple[Message, ...])
+_NUMBERS = TypeAdapter(tuple[int, ...])
+
+_MOST_OWED = 256
+"""Records at most that are to come back: revisions of turns on which that many recent merges rest are beyond a night's.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +98,9 @@ class RouteState:
     """State of ``route`` for one space.
 
     ``waiting`` are messages that left working memory, with those of their items that the state alone could not judge:
-    they are routed as soon as memory shows them.
+    they are routed as soon as memory shows them. ``made`` is what consolidation did; ``owed`` are references of records
+    that a revision brings back, as soon as memory shows them and there is room. ``judging`` are references, doubled, of
+    records that it made of such as no router had seen, plus one where they say that something changed.
     """
 
     turns: Ring[Known] = field(default_factory=Ring)
@@ -131,16 +109,20 @@ class RouteState:
     working: Working = field(default_factory=Working)
     waiting: tuple[Message, ...] = ()
     chain: Chain = field(default_factory=Chain)
+    made: Ring[MadeEvent] = field(default_factory=Ring)
+    owed: tuple[int, ...] = ()
+    judging: tuple[int, ...] = ()
     encoded_queues: Encoded = field(default_factory=Encoded, repr=False, compare=False)
 
     def parts(self) -> Mapping[str, bytes]:
-        """Return the state as named parts: three rings, one part a queue, those that wait, and the chain."""
+        """Return the state as named parts: four rings, one part a queue, those that wait, those owed, and the chain."""
         return {
             "chain": self.chain.model_dump_json().encode(),
             "waiting": _WAITING.dump_json(self.waiting),
             **self.turns.parts("turns", _CHUNK),
             **self.vectors.parts("vectors"),
             **self.retired.parts("retired", _CHUNK),
+            **self.made_parts(),
             **self.encoded_queues.parts(self.working.parts(), queue_bytes),
         }
 
@@ -155,6 +137,9 @@ class RouteState:
             turns=Ring.from_parts("turns", parts, Known),
             vectors=Ring.from_parts("vectors", parts, KeptVector),
             retired=Ring.from_parts("retired", parts, Retired),
+            made=Ring.from_parts("made", parts, MadeEvent),
+            owed=_NUMBERS.validate_json(parts.get("owed", b"[]")),
+            judging=_NUMBERS.validate_json(parts.get("judging", b"[]")),
             working=Working.from_parts(parts),
             waiting=_WAITING.validate_json(parts["waiting"]) if "waiting" in parts else (),
             chain=Chain.model_validate_json(parts["chain"]) if "chain" in parts else Chain(),
@@ -166,12 +151,8 @@ class RouteState:
 
     @property
     def closed(self) -> frozenset[str]:
-        """Marks of the records closed in the last W events."""
+        """Marks of the records closed in the last W events, by anything but consolidation."""
         return frozenset(name for entry in self.retired for name in entry.closed)
-
-    def is_closed(self, name: str) -> bool:
-        """Tell whether a record was closed in the last W events."""
-        return mark(name) in self.closed
 
     @property
     def changed(self) -> frozenset[str]:
@@ -187,7 +168,7 @@ class RouteState:
             turns=turns.push(known, keep_from=_oldest(known.position, _CHUNK)),
             vectors=self.vectors.push(*vectors, keep_from=_oldest(known.position, CHUNK)),
             chain=chain,
-        )
+        ).without_old(known.position)
 
     def with_topic(self, positions: Collection[int], record: str) -> Self:
         """Return the state in which the turns of these positions speak of another topic record."""
@@ -196,6 +177,23 @@ class RouteState:
             if known.position in positions:
                 turns = turns.replace(known.model_copy(update={"topic_record": record}))
         return replace(self, turns=turns)
+
+    def made_parts(self) -> dict[str, bytes]:
+        """Return the parts that hold what consolidation did and left to be done: none where there was none."""
+        left = {"owed": self.owed, "judging": self.judging}
+        numbers = {name: _NUMBERS.dump_json(some) for name, some in left.items() if some}
+        return {**self.made.parts("made", _CHUNK), **numbers}
+
+    def without_old(self, position: int) -> Self:
+        """Return the state without what consolidation did so long before ``position`` that memory shows it."""
+        return replace(self, made=self.made.push(keep_from=_oldest(position, _CHUNK))) if len(self.made) else self
+
+    def with_made(self, made: MadeEvent, vectors: tuple[KeptVector, ...], owed: Iterable[int]) -> Self:
+        """Return the state that remembers what an event made and retired, and what is still ``owed``."""
+        entries = (made,) if made.records or made.gone else ()
+        kept = self.vectors.push(*vectors, keep_from=_oldest(made.position, CHUNK)) if vectors else self.vectors
+        ring = self.made.push(*entries, keep_from=_oldest(made.position, _CHUNK)) if entries else self.made
+        return replace(self, made=ring, vectors=kept, owed=tuple(dict.fromkeys(owed))[:_MOST_OWED])
 
     def with_retired(self, retired: Retired) -> Self:
         """Return the state that remembers what an event retired."""

@@ -96,7 +96,7 @@ async def _is_open(reader: Reader, name: str) -> bool:
     """Tell whether a record is neither closed nor changed; one that memory does not show yet is in the state."""
     if not reader.is_open(name):
         return False
-    found = await reader.fetched(name)
+    found = (await reader.fetched([name])).get(name)
     return found is None or (found.changed is None and found.until == OPEN)
 
 

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from schemas.memory import EdgeRow, EdgeType, RecordKind
-from schemas.space import Space
-from stages.contract import WINDOW
-from stages.ports import Filter, Found, History
+from stages.ports import Filter, Found
 from stages.route.evidence import RECORDS, Evidence, changed, of_found
-from stages.route.ids import item_id, mark, person
-from stages.route.kept import is_suspect, of_row, owner_of
+from stages.route.ids import item_id, made_id, person, position_of, referred
+from stages.route.kept import is_suspect, made_ordinal, of_made, of_row, owner_of
+from stages.route.made import Made
+from stages.route.reads import Reads
+from stages.route.row import KeptItem
 from stages.route.rules import comparable
-from stages.route.state import KeptItem, Known, RouteState
+from stages.route.state import Known
 from stages.route.working import Leaving, Message, bits, ordinals
 from stages.stored import whole
 
@@ -31,61 +31,29 @@ Group = str
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Items that are to be judged now with what they are compared with, and the messages whose items have to wait."""
+    """Items that are to be judged now with what they are compared with, and the messages whose items have to wait.
+
+    ``judging`` are what consolidation made that has to wait (``stages.route.state``).
+    """
 
     items: list[Evidence]
     candidates: dict[Group, list[Evidence]]
     waiting: tuple[Message, ...]
+    judging: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)  # no slots: what is asked for repeatedly is kept
-class Reader:
-    """Reads for one event: memory is seen as of ``position - W``, the state covers what came since."""
+class Reader(Reads):
+    """What one event may change: memory is seen as of ``position - W``, the state covers what came since."""
 
-    history: History
-    space: Space
-    position: int
-    state: RouteState
-
-    @property
-    def as_of(self) -> int:
-        """The last position that memory is read at; below 0 there is nothing to read."""
-        return self.position - WINDOW
-
-    def where(
-        self, *kinds: RecordKind, turn_ids: frozenset[str] | None = None, key_attribute: str | None = None
-    ) -> Filter:
-        """Return the filter of the records of these kinds that this event may read."""
-        return Filter(self.space, self.as_of, frozenset(kinds), turn_ids=turn_ids, key_attribute=key_attribute)
-
-    async def matching(self, where: Filter, limit: int) -> list[Found]:
-        """Return the newest ``limit`` records that ``where`` selects; none where the space is too young to be read.
-
-        Raises:
-            Unavailable: if the index does not answer.
-        """
-        return [] if self.as_of < 0 else await self.history.matching(where, limit)
-
-    async def fetched(self, name: str) -> Found | None:
-        """Return a record as memory shows it, ``None`` where it does not show it yet.
-
-        Raises:
-            Unavailable: if the index does not answer.
-        """
-        found = [] if self.as_of < 0 else await self.history.fetch(self.space, self.as_of, [name])
-        return found[0] if found else None
-
-    def edge(self, source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
-        """Return an edge of this event; ``strength`` in hundredths."""
-        return EdgeRow(
-            space=self.space, source=source, target=target, type=kind, strength=strength, since=self.position
-        )
-
-    @cached_property
-    def rows(self) -> list[tuple[Known, KeptItem]]:
-        """The items of the last W events, oldest first."""
-        as_of = self.as_of
-        return [(known, row) for known in self.state.turns if known.position > as_of for row in known.items]
+    def recently_made(self, wanted: Sequence[tuple[int, Made]], owner: str = "") -> list[Evidence]:
+        """Return those of ``made`` that are ``wanted`` as evidence; no suspect ones."""
+        vectors = {(one.position, one.ordinal): one.vector for one in self.state.vectors} if wanted else {}
+        return [
+            of_made(self.space, position, one, owner, vectors.get((position, made_ordinal(one.row.ordinal))))
+            for position, one in wanted
+            if one.is_item and not is_suspect(one.row)
+        ]
 
     def recent(self, wanted: Sequence[tuple[Known, KeptItem]], owner: str = "") -> list[Evidence]:
         """Return those of ``rows`` that are ``wanted`` as evidence; no suspect ones."""
@@ -108,19 +76,33 @@ class Reader:
         of it and of all that stands on its key; else it waits until memory shows it.
         """
         messages = [*self.state.waiting, *(message for segment in segments for message in segment.messages)]
-        if not messages:
-            return Due([], {}, ())
-        stored = await self._shown([message for message in messages if message.position <= self.as_of])
+        made = [entry for entry in self.state.judging if judged_at(entry) <= self.as_of]
+        if not (messages or made):
+            return Due([], {}, (), self.state.judging)
+        stored = await self._shown([message for message in messages if message.position <= self.as_of], made)
         fresh = [one for segment in segments for one in self._fresh(segment)]
         ready = [one for one in fresh if one.key.attribute]
         items = [one for one in self.open([*stored, *ready]) if one.id not in gone]
         found = await self.candidates(items)
         candidates = {group: [one for one in ones if one.id not in gone] for group, ones in found.items()}
         early = {one.id for one in ready}
-        late = {one.id for one in items if one.id in early and not _enough(one, candidates.get(one.about, ()))}
+        late = {
+            one.id
+            for one in items
+            if not _enough(one, self._not_shown(candidates.get(one.about, ()), everything=one.id in early))
+        }
         held = late | {one.id for one in fresh if not one.key.attribute}
         judged = [one for one in items if one.id not in late]
-        return Due(sorted(judged, key=lambda one: (one.order, one.id)), candidates, self._waiting(segments, held))
+        again = [entry for entry in self.state.judging if entry not in made or self._made(entry)[0] in held]
+        judged.sort(key=lambda one: (one.order, one.id))
+        return Due(judged, candidates, self._waiting(segments, held), tuple(again))
+
+    def _not_shown(self, known: Sequence[Evidence], *, everything: bool) -> Sequence[Evidence]:
+        """Return all of ``known``, or what of it consolidation made and memory does not show yet."""
+        if everything or not self.made:
+            return known if everything else ()
+        names = {made_id(self.space, position, one.row.ordinal) for position, one in self.made}
+        return [one for one in known if one.id in names]
 
     def _fresh(self, segment: Leaving) -> list[Evidence]:
         """Return the items of a segment that memory does not show yet."""
@@ -146,8 +128,9 @@ class Reader:
 
     def _waiting(self, segments: Sequence[Leaving], held: Collection[str]) -> tuple[Message, ...]:
         still = [message for message in self.state.waiting if message.position > self.as_of]
-        fresh = (message for segment in segments for message in segment.messages if message.position > self.as_of)
-        for message in fresh:
+        shown = (message for message in self.state.waiting if message.position <= self.as_of)
+        left = (message for segment in segments for message in segment.messages)
+        for message in (*shown, *left):
             late = bits(n for n in ordinals(message.route) if self._item(message, n) in held)
             if late:
                 still.append(message.model_copy(update={"items": 0, "route": late}))
@@ -156,20 +139,24 @@ class Reader:
     def _item(self, message: Message, ordinal: int) -> str:
         return item_id(self.space, message.position, ordinal)
 
-    async def _shown(self, messages: Sequence[Message]) -> list[Evidence]:
-        """Return the items of messages that memory shows."""
+    def _made(self, entry: int) -> tuple[str, bool]:
+        """Return the id of what consolidation made, and whether it says that something changed."""
+        number, changes = divmod(entry, 2)
+        return referred(self.space, number), bool(changes)
+
+    async def _shown(self, messages: Sequence[Message], made: Sequence[int]) -> list[Evidence]:
+        """Return the items of messages that memory shows, and those that consolidation ``made`` of such."""
         wanted = [
             (self._item(message, n), bool(message.changes >> n & 1))
             for message in messages
             for n in ordinals(message.route)
         ]
+        wanted += map(self._made, made)
         stored = await self._fetched([name for name, _changes in wanted])
         return [changed(stored[name], changes=changes) for name, changes in wanted if name in stored]
 
     async def _fetched(self, names: Sequence[str]) -> dict[str, Evidence]:
-        if self.as_of < 0 or not names:
-            return {}
-        return _by_id(await self.history.fetch(self.space, self.as_of, names))
+        return _by_id(list((await self.fetched(names)).values()))
 
     async def candidates(self, items: Sequence[Evidence]) -> dict[Group, list[Evidence]]:
         """Return the open items on the keys of ``items``, newest first."""
@@ -184,6 +171,8 @@ class Reader:
                 if one.about == group:
                     found[group][one.id] = one
         for one in self.recent([(known, row) for known, row in self.rows if row.about in groups]):
+            found[one.about][one.id] = one
+        for one in self.recently_made([(position, one) for position, one in self.made if one.row.about in groups]):
             found[one.about][one.id] = one
         return {group: sorted(self.open(ones.values()), key=_newest) for group, ones in found.items()}
 
@@ -212,13 +201,10 @@ class Reader:
         """Return the items that no event of the last W has closed or marked as changed."""
         return [one for one in items if self.is_open(one.id)]
 
-    def is_open(self, name: str) -> bool:
-        """Tell whether no event of the last W has closed the record or marked it as changed."""
-        return mark(name) not in self._gone
 
-    @cached_property
-    def _gone(self) -> frozenset[str]:
-        return self.state.closed | self.state.changed
+def judged_at(entry: int) -> int:
+    """Return from which position on what consolidation made can be judged, when that is as of."""
+    return position_of(entry // 2)
 
 
 def _enough(item: Evidence, known: Iterable[Evidence]) -> bool:

@@ -52,7 +52,7 @@ def topic_record(extracted: Extracted, topic: Topic, text: str, provenance: tupl
 
 async def known_topic(reader: Reader, name: str) -> str | None:
     """Return the open record of a topic, from the state or from memory; ``None`` for a new topic."""
-    gone = reader.state.is_closed
+    gone = reader.is_closed
     for known in reversed(reader.state.turns.entries):
         if known.topic == name and not gone(known.topic_record):
             return known.topic_record

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.extracted import Extracted, Item
-from schemas.memory import ClosedRow, EdgeRow, EdgeType, RecordKind, RecordRow
+from schemas.memory import ClosedRow, EdgeRow, EdgeType, LeftRow, RecordKind, RecordRow
 from schemas.routed import RecordVector
 from stages.route.chain import Chain, Shown
 from stages.route.edges import Weaver
@@ -14,9 +14,11 @@ from stages.route.evidence import Evidence, of_item
 from stages.route.ids import person, turn_record_id
 from stages.route.kept import rows_of
 from stages.route.records import item_record, turn_records, view_records
+from stages.route.restoring import Returned, bring_back
 from stages.route.revision import Withdrawal, withdraw
 from stages.route.routers import Changes, correct
-from stages.route.state import Earlier, KeptItem, KeptVector, Known, RouteState
+from stages.route.row import KeptItem
+from stages.route.state import Earlier, KeptVector, Known, RouteState
 from stages.route.strengths import SUPPORT
 from stages.route.structured import rests, structured_edges, structured_records, supersede
 from stages.route.targets import Reader
@@ -49,24 +51,27 @@ class Turning:
     chain: Chain
     revises: int | None
     reborn: Reborn | None
+    returned: Returned
 
-    def rows(self, *, degraded: bool) -> tuple[RecordRow | EdgeRow, ...]:
+    def rows(self, *, degraded: bool) -> tuple[RecordRow | EdgeRow | LeftRow, ...]:
         """Return the rows that the turn adds; its own records say ``degraded`` if rules read it or judged what left."""
         if not degraded:
-            return *self.records, *self.edges
+            return *self.records, *self.edges, *self.returned.rows
         own = {"degraded": True}
         marked = (row.model_copy(update=own) if row.kind is RecordKind.TURN else row for row in self.records)
-        return *marked, *self.edges
+        return *marked, *self.edges, *self.returned.rows
 
     def state_after(self, state: RouteState) -> RouteState:
         """Return the state that remembers this turn."""
         after = state.with_turn(self.known, self.vectors_kept, self.chain, self.revises)
-        return after if self.reborn is None else after.with_topic(self.reborn.positions, self.reborn.topic.record)
+        after = after if self.reborn is None else after.with_topic(self.reborn.positions, self.reborn.topic.record)
+        return after if self.returned.made is None else after.with_made(self.returned.made, (), self.returned.owed)
 
 
 async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> Turning:
     """Return what a turn writes; its corrections are routed at once, into ``changes``."""
     withdrawal = await withdraw(reader, extracted)
+    returned = await bring_back(reader, extracted, withdrawal.absorbed)
     written = written_of(reader, extracted, withdrawal)
     own = [one.evidence for one in written]
     topic, fresh = await topic_of(reader, extracted)
@@ -102,7 +107,7 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
             *(() if reborn is None else reborn.edges),
             *structured_edges(reader, extracted),
         ),
-        withdrawn=withdrawal.closed,
+        withdrawn=tuple(map(returned.closing, withdrawal.closed)) if returned.successors else withdrawal.closed,
         message=message_of(reader.position, written),
         known=_known(extracted, withdrawal, topic, rows, windows).model_copy(
             update=dict(zip(("earlier", "earliest"), earlier, strict=False))
@@ -111,6 +116,7 @@ async def turn_rows(reader: Reader, extracted: Extracted, changes: Changes) -> T
         chain=chain,
         revises=revises,
         reborn=reborn,
+        returned=returned,
     )
 
 

@@ -73,6 +73,7 @@ class PartitionEffects:
         rows = (row for event in cut.committed for row in event.rows)
         self.metrics.degraded += sum(isinstance(row, RecordRow) and row.degraded for row in rows)
         self.metrics.refused += sum(event.refused for event in cut.committed)
+        self.metrics.stale += sum(event.stale for event in cut.committed)
         for letter in cut.letters:
             reason = letter.reason.partition("\n")[0]
             told = {"event": "lettered", "letter": letter.letter_id, "space": letter.space, "partition": self.partition}

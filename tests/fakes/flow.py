@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from schemas.consolidation import Consolidation, Decision
 from schemas.control import Control, Drain, Passed
 from schemas.extracted import Extracted
 from schemas.header import EventKind, Header
@@ -109,6 +110,16 @@ class Flow:
     async def passed(self, message: Passed) -> Passed:
         """Return what extraction makes of a control event: without a model nothing."""
         return message
+
+    async def consolidate(self, *decisions: Decision, run: str = "r1") -> tuple[Row, ...]:
+        """Let a run decide."""
+        body = Consolidation(run=run, part=0, decisions=decisions)
+        name = f"{run}-{self.position}"
+        control = Control(space=SPACE, event_id=name, at=START, body=body)
+        passed = Passed(header=self._header(EventKind.CONTROL, name), control=control)
+        told = await ExtractPerView(self.embedder, self.memory).decide(passed, self.extracting)
+        assert isinstance(told, Emit)
+        return await self.route(told.message)
 
     async def route(self, message: Extracted | Passed) -> tuple[Row, ...]:
         """Route and commit one event. States go through their parts each time, as they do in a restart."""

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from schemas.control import Control, Passed
 from schemas.header import EventKind, Header
+from schemas.memory import ITEM_KINDS, RecordRow
 from schemas.space import Space
 from stages.commit import state as commit_state
 from stages.commit import windows
@@ -21,8 +23,9 @@ from stages.extract_per_view import ExtractPerView
 from stages.extract_per_view import state as extract_state
 from stages.localize_state import LocalizeState, forest
 from stages.ring import Ring
-from stages.route import Route, working
+from stages.route import Route, RouteState, consolidating, working
 from streams import state as states
+from streams.codec import decode_event
 from streams.effects import Cut
 from streams.journal import Journal
 from streams.state import HEADER, Counts, Saved, StateHeader, StateRow
@@ -31,9 +34,13 @@ from tests.fakes.crowd import Weights, check_crowd, newcomers
 from tests.fakes.embedder import DigestEmbedder
 from tests.fakes.mutations import Install, Mutation, each
 from tests.fakes.narrow import narrow
+from tests.fakes.nights import published, topic
 from tests.fakes.real_home import BEN, BOT, MIA, RealHome, said
 
 TURNS = 36
+NIGHT, PARTS = 60, 40
+"""Turns of twelve items each, and parts of a night that makes sixteen topics of the newest twenty turns each time."""
+
 Check = Callable[[], Awaitable[None]]
 
 TAIL = "so ends turn"
@@ -85,6 +92,26 @@ async def check_branches() -> None:
         await check_crowd(LocalizeState(NoHistory()), await newcomers(lambda kind, number: f"{kind}{number}"))
 
 
+async def check_night() -> None:
+    """``route`` remembers what fits of a night that decides without end."""
+    stage, state, known = Route(NoHistory()), RouteState(), list[RecordRow]()
+    for turn in await extracted(NIGHT, longest("x")):
+        told = await stage.decide(turn, state)
+        state, rows = told.state, told.message.rows
+        known += [row for row in rows if row.row == "record" and row.kind in ITEM_KINDS]
+    for part in range(PARTS):
+        decisions = [topic(f"{part} {n}", *known[n % 12 - 240 :: 12]) for n in range(16)]
+        control = decode_event(published("acme/u-42", f"r{part}", *decisions))
+        assert isinstance(control, Control)
+        position = NIGHT + part
+        header = Header(
+            space=control.space, position=position, kind=EventKind.CONTROL, event_id=control.event_id, offset=position
+        )
+        state = (await stage.decide(Passed(header=header, control=control), state)).state
+        held = sum(map(len, state.parts().values()))
+        assert held <= 64 * 1024, f"not small: route keeps {held} bytes of a night"
+
+
 def check_torn(folder: Path) -> None:
     """A save that breaks off after any of its rows leaves the state before it."""
     journal = Journal(folder / "log.sqlite")
@@ -127,6 +154,20 @@ async def test_speakers_do_not_add_up(check: Check) -> None:
 
 def test_a_torn_save_shows_nowhere(tmp_path: Path) -> None:
     check_torn(tmp_path)
+
+
+async def test_a_night_does_not_add_up() -> None:
+    await check_night()
+
+
+def endless(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(consolidating, "ROOM", 10**9)
+
+
+@each(Mutation("a night is remembered whole", endless, "not small: route keeps"))
+async def test_a_growing_night_is_caught(mutation: Mutation) -> None:
+    with mutation.put_in():
+        await check_night()
 
 
 def never_forgotten(patch: pytest.MonkeyPatch) -> None:

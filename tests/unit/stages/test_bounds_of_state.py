@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from schemas.consolidation import Consolidation
+from schemas.control import Control, Passed
 from schemas.extracted import Extracted
+from schemas.header import EventKind, Header
+from schemas.memory import ITEM_KINDS, RecordRow
 from schemas.numbered import Numbered
 from schemas.routed import Routed
 from stages.commit import Commit
@@ -18,11 +22,13 @@ from stages.localize_state import LocalizeState
 from stages.normalize import Normalize
 from stages.ports import LanguageModel, Request
 from stages.route import Route, RouteState
+from stages.route.made import ROOM
 from streams.state import EMPTY, Counts, Saved, save
 from tests.fakes.busy import Naming, NoHistory, extracted, localized, longest
 from tests.fakes.embedder import DigestEmbedder
-from tests.fakes.flow import SPACE
+from tests.fakes.flow import SPACE, START
 from tests.fakes.language_model import Scripted
+from tests.fakes.nights import duplicate, topic
 from tests.fakes.router import Router
 
 LIMIT = 64 * 1024
@@ -162,3 +168,41 @@ async def test_revisions_of_a_long_turn_fit_the_state_of_route() -> None:
         await one.hear(message, weighed=message.header.position % 8 == 7)
     assert max(one.sizes) <= LIMIT
     assert RouteState.from_parts(one.state.parts()) == one.state
+
+
+async def night(one: Home, first: int, events: int) -> tuple[int, int]:
+    """Let a run take the items of the newest turns together, as many at once as it may; return what was done."""
+    told = list(await messages("route", first, longest("x")))
+    known: list[RecordRow] = []
+    for message in told:
+        outcome = await one.stage.decide(message, one.state)
+        assert isinstance(outcome, Emit)
+        known += [row for row in outcome.message.rows if row.row == "record" and row.kind in ITEM_KINDS]
+        await one.hear(message, weighed=False)
+    one.weigh()
+    known, done, stale = known[-2 * 16 * events :], 0, 0
+    for n in range(events):
+        pairs = [known[2 * k : 2 * k + 2] for k in range(16 * n, 16 * n + 16)]
+        decisions = [duplicate(*pair) if k % 2 else topic(f"{first} {n} {k}", *pair) for k, pair in enumerate(pairs)]
+        body = Consolidation(run="r", part=n, decisions=tuple(decisions))
+        name, position = f"r:{n}", first + n
+        header = Header(space=SPACE, position=position, kind=EventKind.CONTROL, event_id=name, offset=position)
+        control = Control(space=SPACE, event_id=name, at=START, body=body)
+        passed = Passed(header=header, control=control)
+        outcome = await one.stage.decide(passed, one.state)
+        assert isinstance(outcome, Emit)
+        stale += outcome.message.stale
+        done += len(decisions) - outcome.message.stale
+        await one.hear(passed, weighed=True)
+    return done, stale
+
+
+async def test_what_route_remembers_of_a_night_has_one_bound() -> None:
+    one = home("route")
+    done, stale = await night(one, WINDOW + 16, 20)
+    assert max(one.sizes) <= LIMIT
+    assert done > 150
+    assert stale > 0
+    assert sum(map(len, one.state.made_parts().values())) <= ROOM
+    assert sum(one.written[1:]) <= WRITTEN * WINDOW
+    assert one.stage.restore(one.state.parts()) == one.state

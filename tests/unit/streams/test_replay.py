@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 
 from infra.models import HashEmbedder
-from schemas.memory import RecordRow
+from schemas.memory import ITEM_KINDS, RecordKind, RecordRow, row_key
 from schemas.space import Space
 from stages.contract import Unavailable
-from stages.text.spoken import searched
+from stages.text.spoken import has_vector, searched
 from streams import replay
 from streams.journal import Journal
-from streams.replay import Pace, Reembedding, has_vector
+from streams.replay import Pace, Reembedding
 from tests.fakes.embedder import DigestEmbedder
 from tests.fakes.followed import FollowedIndex
 from tests.fakes.index import MemoryIndex
+from tests.fakes.nights import duplicate, persona, published, topic
 from tests.fakes.real_home import SPACE, RealHome, mixed, story
 
 OTHER = Space("acme/u-2")
@@ -78,6 +79,33 @@ async def test_it_follows_and_asks_for_nothing_twice(tmp_path: Path) -> None:
     assert Counter(chain.from_iterable(embedder.calls)) == Counter(
         searched(row) for space in (SPACE, OTHER) for row in home.records(space) if has_vector(row)
     )
+
+
+async def test_what_a_night_made_is_read_and_counted_with_its_vectors(tmp_path: Path) -> None:
+    home = RealHome(tmp_path)
+    await home.tell(story(12))
+    items = [row for row in home.records(SPACE) if row.kind in ITEM_KINDS][:3]
+    with home.journal() as journal:
+        decisions = duplicate(*items[:2]), topic("all", items[2]), persona("such", items[2])
+        journal.append(SPACE, [published(SPACE, "r1", *decisions)], own=True)
+    await home.run()
+    every = home.records(SPACE)
+    made = [row for row in every if row.run is not None]
+    assert {row.kind for row in made} == {items[0].kind, RecordKind.TOPIC, RecordKind.PERSONA}
+    with home.journal() as journal:
+        at, rows = journal.remembered()[SPACE], journal.by_position()
+        (event,) = rows.events(SPACE, at - 1, at)
+        assert {row_key(row) for row in event.rows} >= {row_key(row) for row in made}
+        assert rows.vectors(SPACE, at) == sum(map(has_vector, every)) < rows.records(SPACE, list(RecordKind), at)
+        copy = MemoryIndex(48)
+        await Reembedding(Source(journal), DigestEmbedder(48), FollowedIndex(copy)).catch_up()
+    kept = copy.records[SPACE]
+    assert {name for name, one in kept.items() if one.vector is not None} == {r.id for r in every if has_vector(r)}
+    assert [kept[row.id].successor for row in items[:2]] == [made_by(made, items[0])] * 2
+
+
+def made_by(made: Sequence[RecordRow], row: RecordRow) -> str:
+    return next(one.id for one in made if row.id in one.stands_for)
 
 
 @pytest.mark.parametrize("writes", [0, 1, 2, 5])

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from infra.nights.events import PART_BYTES, decided, parts, run_id, undo_id
-from schemas.consolidation import MAX_DECISIONS, Act, Decision, Named
+from infra.nights.events import PART, PART_BYTES, decided, parts, run_id, undo_id
+from schemas.consolidation import Act, Decision, Named
 from schemas.control import Control
 from schemas.memory import RecordContent, RecordKind
 from schemas.space import Space
@@ -32,7 +32,7 @@ def merged(number: int, text: str = "Mia has a cat.") -> Decision:
     [
         (0, "short", []),
         (1, "short", [1]),
-        (2 * MAX_DECISIONS + 1, "short", [MAX_DECISIONS, MAX_DECISIONS, 1]),
+        (2 * PART + 1, "short", [PART, PART, 1]),
         (3, "x" * (PART_BYTES // 2), [1, 1, 1]),
         (2, "x" * (2 * PART_BYTES), [1, 1]),
         (4, "x" * (PART_BYTES // 3), [2, 2]),
@@ -67,7 +67,7 @@ def test_the_same_decisions_are_the_same_event_and_others_are_another() -> None:
 
 
 def test_an_event_names_its_run_and_counts_its_parts() -> None:
-    decisions = [merged(number) for number in range(MAX_DECISIONS + 1)]
+    decisions = [merged(number) for number in range(PART + 1)]
     events = [CONTROL.decode(body) for _, body in decided(SPACE, "undo-r", "undo", decisions, NIGHT, "r")]
     assert [(one.body.run, one.body.part, one.body.undoes) for one in events] == [
         ("undo-r", 0, "r"),
