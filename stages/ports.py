@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from schemas.base import Model
 from schemas.committed import Committed
 from schemas.localized import Placement
-from schemas.memory import OPEN, RecordKind, RecordRow
+from schemas.memory import OPEN, EdgeRow, RecordKind, RecordRow
 from schemas.recall import Question, Recalled
 from schemas.space import Space
 from stages.prompts import Prompt
@@ -140,7 +140,8 @@ class Match(NamedTuple):
     """A search result without its body: enough to rank. A tuple, since a recall makes hundreds.
 
     ``turn_id`` is the anchor: the first of its provenance. ``branch`` is the position of the root of its branch,
-    ``parent`` the turn id it continues, ``session`` the client's session, where known.
+    ``parent`` the turn id it continues, ``session`` the client's session, where known. ``said_at`` is the position of
+    the anchor where that is not ``since``; ``others`` are the further turns that an item is evidence of, in order.
     """
 
     record_id: str
@@ -152,6 +153,8 @@ class Match(NamedTuple):
     branch: int | None = None
     parent: str | None = None
     session: str | None = None
+    said_at: int | None = None
+    others: tuple[str, ...] = ()
 
 
 class History(Protocol):
@@ -198,6 +201,13 @@ class Search(Protocol):
 
     async def matching(self, where: Filter, limit: int) -> list[Found]:
         """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
+        ...
+
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        """Return the edges at these records, be it at their source or their target, that were there as of ``as_of``.
+
+        Those of the newest ``limit`` events that have any, each once, ordered by source, target and type.
+        """
         ...
 
     async def watermark(self, space: Space) -> int:

@@ -51,10 +51,7 @@ class MemoryRows(Protocol):
         ...
 
     def events(self, space: Space, above: int, up_to: int) -> Iterator[Committed]:
-        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order.
-
-        Edges may be left out: no index holds them.
-        """
+        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order."""
         ...
 
 
@@ -72,20 +69,19 @@ class PositionedRows:
         """Drop the index."""
         self.database.execute(_NO_INDEX)
 
-    def events(self, space: Space, above: int, up_to: int, *, edges: bool = True) -> Iterator[Committed]:
+    def events(self, space: Space, above: int, up_to: int) -> Iterator[Committed]:
         """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order.
 
         A closing or mark of a record that is gone (a tombstone took it) is left out. Vectors are not in memory, and of
-        the header only space, position and id are. Without ``edges``, half of all rows, it takes half as long.
+        the header only space, position and id are.
         """
         for start in range(above, up_to, _PAGE):
-            yield from self._page(space, start, min(start + _PAGE, up_to), edges=edges)
+            yield from self._page(space, start, min(start + _PAGE, up_to))
 
-    def _page(self, space: Space, above: int, up_to: int, *, edges: bool) -> list[Committed]:
-        passed_over = "" if edges else "AND key NOT GLOB 'edge *' "
+    def _page(self, space: Space, above: int, up_to: int) -> list[Committed]:
         bodies = self.database.execute(
             f"SELECT {_POSITION}, body FROM memory WHERE space = ? AND {_POSITION} > ? AND {_POSITION} <= ? "  # noqa: S608 - fixed words
-            f"{passed_over}ORDER BY {_POSITION}, key",
+            f"ORDER BY {_POSITION}, key",
             (space, above, up_to),
         ).fetchall()
         found: dict[int, list[Row]] = {}
@@ -197,5 +193,5 @@ class Snapshot:
         return [_ROW.decode(body.encode()) for (body,) in found]
 
     def events(self, space: Space, above: int, up_to: int) -> Iterator[Committed]:
-        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order; no edges."""
-        return self.rows.events(space, above, up_to, edges=False)
+        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order."""
+        return self.rows.events(space, above, up_to)

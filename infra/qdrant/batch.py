@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from schemas.committed import Committed
-from schemas.memory import OPEN, ChangedRow, ClosedRow, LeftRow, RecordRow
+from schemas.memory import OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordRow
 from schemas.space import Space
 
 
@@ -37,12 +37,16 @@ class Mark:
 
 @dataclass(slots=True)
 class Batch:
-    """The rows of some events of a space that concern the index, each id once, the first one standing."""
+    """The rows of some events of a space, each id once, the first one standing.
+
+    ``edges`` are those of an event, by the id of the record that they lie with.
+    """
 
     space: Space
     records: dict[str, RecordRow] = field(default_factory=dict)
     vectors: dict[str, bytes] = field(default_factory=dict)
     marks: dict[str, Mark] = field(default_factory=dict)
+    edges: dict[str, list[EdgeRow]] = field(default_factory=dict)
     last: int = -1
 
 
@@ -60,6 +64,7 @@ def collect(space: Space, events: Sequence[Committed], dimension: int) -> Batch:
             _require(row.space == space, f"a row of another space, {row.space}, in {space} at {event.header.position}")
             _take(batch, row)
         _take_vectors(batch, event, dimension)
+        _take_edges(batch, event)
         batch.last = max(batch.last, event.header.position)
     return batch
 
@@ -96,6 +101,16 @@ def _take_vectors(batch: Batch, event: Committed, dimension: int) -> None:
         size = len(given.vector)
         _require(size == dimension, f"{where}: the vector of {given.record_id} has {size} bytes, not {dimension}")
         batch.vectors.setdefault(given.record_id, given.vector)
+
+
+def _take_edges(batch: Batch, event: Committed) -> None:
+    """Note the edges of an event with its turn's own record, else with the record of the least id."""
+    edges = [row for row in event.rows if isinstance(row, EdgeRow)]
+    records = [row for row in event.rows if isinstance(row, RecordRow)]
+    if edges and records:
+        holder = min(records, key=lambda row: (row.turn is None, row.id))
+        ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type))
+        batch.edges.setdefault(holder.id, ordered)
 
 
 def is_id(text: str) -> bool:

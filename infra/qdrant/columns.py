@@ -161,6 +161,10 @@ class Column:
         postings = self._postings.get(dimension)
         return bisect_right(postings, rows << _WEIGHT_BITS) if postings else 0
 
+    def knows(self, tags: Sequence[str]) -> bool:
+        """Tell whether any record bears one of the tags."""
+        return any(tag in self._tagged for tag in tags)
+
     def selected(self, as_of: int, narrowed: Sequence[Sequence[str]], *, closed_too: bool) -> Rows:
         """Return the rows, in order, that are there as of a position and bear a tag of each of ``narrowed``."""
         end = self.count(as_of)

@@ -12,6 +12,7 @@ from qdrant_edge import Point, UpdateOperation
 from infra.qdrant.batch import Batch, Mark, collect
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import counted
+from infra.qdrant.edges import laid
 from infra.qdrant.folder import Manifest, check, claim, release
 from infra.qdrant.holding import Holding
 from infra.qdrant.points import as_stored, payload, point, sparse
@@ -20,7 +21,7 @@ from infra.qdrant.room import room_to_open, room_to_write
 from infra.qdrant.shard import Shard
 from infra.qdrant.watermarks import FILE, Watermarks
 from schemas.committed import Committed
-from schemas.memory import RecordKind, RecordRow
+from schemas.memory import EdgeRow, RecordKind, RecordRow
 from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
@@ -107,6 +108,10 @@ class EdgeIndex:
     async def fetch(self, space: Space, as_of: int, record_ids: Sequence[str]) -> list[Found]:
         """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
         return self._reads.fetch(space, as_of, record_ids)
+
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
+        return self._reads.edges(space, as_of, record_ids, limit)
 
     async def watermark(self, space: Space) -> int:
         """Return the last position whose records are all there (-1: none)."""
@@ -205,7 +210,7 @@ def _upserts(rows: Sequence[RecordRow], batch: Batch, new: list[Stored]) -> Iter
 
 
 def _point(row: RecordRow, batch: Batch, new: list[Stored]) -> Point:
-    content = payload(row)
+    content = laid(payload(row), batch.edges.get(row.id, ()))
     content |= batch.marks.get(row.id, Mark()).changes(content)
     weighed = sparse(row)
     vector = batch.vectors.get(row.id)

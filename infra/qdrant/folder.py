@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from infra.errors import MissingError, UsageError
 from streams.codec import Codec, Malformed, codec
 
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 """Rises when points are laid out in another way; another layout is another index."""
 
 _open_folders: set[Path] = set()
@@ -30,7 +30,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    layout: Literal[2] = LAYOUT
+    layout: Literal[3] = LAYOUT
     generation: int
     model: str
     dimension: int

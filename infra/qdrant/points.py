@@ -4,6 +4,8 @@ Payload: ``space``; ``tags`` (``kind turn``, ``owner u-42``, ``turn c1:17``, ``a
 ``branch 5``); ``since`` and ``until``; ``successor`` of a closed one; ``changed`` (position, successor) and ``left``
 once they are so; ``body``, the row as JSON, so that a recall needs no second store; ``brief``, the facts of a
 ``Match``.
+
+What lies there of the graph: see ``edges``.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from qdrant_edge import Point, Record, SparseVector
 from infra.qdrant.bm25 import weights
 from infra.qdrant.columns import Stored
 from infra.qdrant.shard import DENSE, SPARSE
-from schemas.memory import OPEN, RecordKind, RecordRow
+from schemas.memory import ITEM_KINDS, OPEN, RecordKind, RecordRow
 from stages.ports import Found, Match
 from stages.text.spoken import searched
 from stages.text.tokens import tokens
 from streams.codec import Codec, codec
 
 Payload = Mapping[str, Any]
-Facts = tuple[RecordKind, str, int, str | None, int | None, str | None, str | None]
-"""What a ``Match`` shows beside id and score: kind, anchor, ``since``, owner, branch, parent, session."""
+Facts = tuple[RecordKind, str, int, str | None, int | None, str | None, str | None, int | None, tuple[str, ...]]
+"""What a ``Match`` shows beside id and score: kind, anchor, ``since``, owner, branch, parent, session, ``said_at`` and
+further turns."""
 
 _ROW: Codec[RecordRow] = codec(RecordRow)
 _FACTS: Codec[Facts] = codec(Facts)
@@ -55,13 +58,14 @@ def _tags(row: RecordRow) -> Iterator[str]:
 
 
 def payload(row: RecordRow) -> dict[str, Any]:
-    """Return the payload of a record that is neither closed nor marked.
+    """Return the payload of a record that is neither closed nor marked, and with which no edges lie.
 
     Raises:
         ValueError: if the row's text cannot be written as JSON (a lone surrogate).
     """
     parent = row.turn.placement.parent_turn_id if row.turn else None
-    brief = (row.kind, row.provenance[0], row.since, row.owner, row.branch, parent, row.session)
+    others = row.provenance[1:] if row.kind in ITEM_KINDS else ()
+    brief = (row.kind, row.provenance[0], row.since, row.owner, row.branch, parent, row.session, row.said_at, others)
     return {
         "space": str(row.space),
         "tags": list(_tags(row)),
@@ -132,8 +136,8 @@ def facts(brief: str) -> Facts:
 
 def match(record_id: str, known: Facts, score: int) -> Match:
     """Return a match."""
-    kind, turn_id, since, owner, branch, parent, session = known
-    return Match(record_id, kind, turn_id, since, score, owner, branch, parent, session)
+    kind, turn_id, since, owner, branch, parent, session, said_at, others = known
+    return Match(record_id, kind, turn_id, since, score, owner, branch, parent, session, said_at, others)
 
 
 def parsed(content: Payload) -> RecordRow:

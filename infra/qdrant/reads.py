@@ -10,6 +10,7 @@ from qdrant_edge import Query
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import condition, of_space, selects_nothing
+from infra.qdrant.edges import EDGE_FIELDS, EVENTS, at_records, edge_rows, holders
 from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
@@ -26,7 +27,7 @@ from infra.qdrant.points import (
 from infra.qdrant.ranking import MORE, SLACK, Ranked, cut
 from infra.qdrant.residents import Residents
 from infra.qdrant.shard import DENSE, SPARSE, Shard
-from schemas.memory import RecordRow
+from schemas.memory import EdgeRow, RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
 
@@ -39,6 +40,7 @@ class Reads:
     dimension: int
     residents: Residents = field(init=False)
     _kept: Kept[tuple[RecordRow, Payload]] = field(default_factory=Kept)
+    _edges: Kept[list[EdgeRow]] = field(default_factory=lambda: Kept(EVENTS))
 
     def __post_init__(self) -> None:
         """Let the spaces in memory be read from the shard."""
@@ -101,6 +103,18 @@ class Reads:
         asked = [records[record_id] for record_id in record_ids if record_id in records]
         return [found(row, mark, as_of) for row, mark in asked if row.space == space and row.since <= as_of]
 
+    def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        """Return the edges at these records that were there as of a position; what is kept is not read again."""
+        if not record_ids or limit < 1:
+            return []
+        ids = holders(self._in_use().of(space), as_of, record_ids, limit)
+        kept = self._edges.of(ids)
+        unknown = [record_id for record_id in ids if record_id not in kept]
+        contents = self.shard.retrieve(unknown, EDGE_FIELDS)
+        read = {key: edge_rows(space, content) for key, content in contents.items()}
+        self._edges.add(read)
+        return at_records(kept | read, record_ids)
+
     def _records(self, ids: Collection[str]) -> dict[str, tuple[RecordRow, Payload]]:
         """Return those of ``ids`` that are there; what is kept is not read again."""
         self.shard.must_be_open()
@@ -120,4 +134,6 @@ class Reads:
 
     def written(self, ids: Iterable[str]) -> None:
         """Forget what is kept of records that are written (again) or marked."""
-        self._kept.drop(ids)
+        gone = list(ids)
+        self._kept.drop(gone)
+        self._edges.drop(gone)

@@ -18,6 +18,7 @@ from infra.qdrant.server_reads import ServerReads
 from infra.qdrant.server_watermarks import raised
 from infra.qdrant.server_writing import STATE, check, requests
 from schemas.committed import Committed
+from schemas.memory import EdgeRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
 
@@ -122,6 +123,11 @@ class ServerIndex:
         """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
         self._server.must_be_open()
         return await self._reads.fetch(space, as_of, record_ids)
+
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
+        self._server.must_be_open()
+        return await self._reads.edges(space, as_of, record_ids, limit)
 
     async def watermark(self, space: Space) -> int:
         """Return the last position whose records are all there (-1: none)."""

@@ -15,6 +15,7 @@ from qdrant_client.models import Record, SparseVector
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import selects_nothing
+from infra.qdrant.edges import EDGE_FIELDS, EVENTS, at_records, edge_rows, holders
 from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
@@ -34,7 +35,7 @@ from infra.qdrant.server_conditions import between, closed_between, condition
 from infra.qdrant.server_residents import GrowingResidents, Part
 from infra.qdrant.server_watermarks import FIELDS, position, watermark_id
 from infra.qdrant.shard import DENSE, SPARSE
-from schemas.memory import RecordRow
+from schemas.memory import EdgeRow, RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
 
@@ -49,6 +50,7 @@ class ServerReads:
     dimension: int
     residents: GrowingResidents = field(init=False)
     _rows: Kept[RecordRow] = field(default_factory=Kept)
+    _edges: Kept[list[EdgeRow]] = field(default_factory=lambda: Kept(EVENTS))
 
     def __post_init__(self) -> None:
         """Let the spaces in memory be read from the server."""
@@ -120,6 +122,18 @@ class ServerReads:
         read = await self._records(space, {key for key in record_ids if is_id(key)})
         asked = [read[key] for key in record_ids if key in read]
         return [found(row, marks, as_of) for row, marks in asked if row.space == space and row.since <= as_of]
+
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        """Return the edges at these records that were there as of a position; what is kept is not read again."""
+        if not record_ids or limit < 1:
+            return []
+        ids = holders(await self.residents.of(space, as_of), as_of, record_ids, limit)
+        kept = self._edges.of(ids)
+        unknown = [record_id for record_id in ids if record_id not in kept]
+        contents = await self.server.retrieve(space, unknown, EDGE_FIELDS)
+        read = {key: edge_rows(space, content) for key, content in contents.items()}
+        self._edges.add(read)
+        return at_records(kept | read, record_ids)
 
     async def _records(self, space: Space, ids: Collection[str]) -> dict[str, _Read]:
         """Return those of ``ids`` that are records, with their marks as they are now; bodies are kept."""

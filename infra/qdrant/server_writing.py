@@ -27,6 +27,7 @@ from qdrant_client.models import (
 )
 
 from infra.qdrant.batch import Batch
+from infra.qdrant.edges import laid
 from infra.qdrant.points import floats, payload, sparse
 from infra.qdrant.server_conditions import STILL_OPEN, lacks, record
 from infra.qdrant.shard import DENSE, SPARSE
@@ -90,7 +91,7 @@ def _point(row: RecordRow, batch: Batch) -> PointStruct:
     }
     if (vector := batch.vectors.get(row.id)) is not None:
         vectors[DENSE] = floats(vector)
-    return PointStruct(id=row.id, vector=vectors, payload=payload(row))
+    return PointStruct(id=row.id, vector=vectors, payload=laid(payload(row), batch.edges.get(row.id, ())))
 
 
 def _markings(batch: Batch, held: Held, record_ids: Iterable[str]) -> Iterator[UpdateOperation]:

@@ -21,5 +21,5 @@ class JournalRows:
         return {Space(space): position for space, position in self.journal.remembered().items()}
 
     def events(self, space: Space, above: int, up_to: int) -> Iterator[Committed]:
-        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order; no edges."""
-        return self.journal.by_position().events(space, above, up_to, edges=False)
+        """Give the rows of a space with ``above < position <= up_to``, an event at a time, in order."""
+        return self.journal.by_position().events(space, above, up_to)

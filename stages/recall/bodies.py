@@ -9,7 +9,8 @@ from typing import Self
 
 from schemas.memory import RecordRow
 from stages.ports import Found, Search
-from stages.recall.pool import Candidate
+from stages.recall.candidate import Candidate
+from stages.recall.graph import NOTHING, Reached
 from stages.recall.retrieve import Scope
 
 
@@ -22,23 +23,32 @@ class Bodies:
     ends: Mapping[str, datetime]
 
     @classmethod
-    async def read(cls, search: Search, scope: Scope, candidates: Sequence[Candidate], *, timely: bool) -> Self:
+    async def read(
+        cls,
+        search: Search,
+        scope: Scope,
+        candidates: Sequence[Candidate],
+        *,
+        timely: bool,
+        reached: Reached = NOTHING,
+    ) -> Self:
         """Read the records shown and the best items, since keys are theirs; where time counts, the turns' own too.
 
-        For a guess, what of its turn was found beside it is read as well.
+        For a guess, what of its turn was found beside it is read as well, and what the graph reached.
 
         Raises:
             Unavailable: if the index does not answer.
         """
         wanted = [one.shown for one in candidates] + [one.item for one in candidates if one.item is not None]
+        wanted += reached.ids
         if timely:
             wanted += [one.own for one in candidates if one.own is not None]
         read = await search.fetch(scope.space, scope.as_of, list(dict.fromkeys(wanted)))
         read += await _instead(search, scope, candidates, read)
-        found = [one for one in read if scope.shows(one.record)]
+        found = [one for one in read if scope.shows(one.record) and one.until > scope.as_of]
         ends = await _ends(search, scope, found) if timely else {}
         left = frozenset(one.record.id for one in found if one.left is not None)
-        return cls({one.record.id: one.record for one in found}, left, ends)
+        return cls({**reached.read, **{one.record.id: one.record for one in found}}, left, ends)
 
 
 async def _instead(search: Search, scope: Scope, candidates: Sequence[Candidate], read: Sequence[Found]) -> list[Found]:

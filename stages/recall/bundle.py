@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from schemas.localized import Placement
-from schemas.memory import RecordKind
+from schemas.memory import RecordKind, RecordRow
 from schemas.recall import Bundle, Hit, Line, Part
 from stages.recall.hits import Around
 from stages.recall.path import PathTurn, Stretch, turns_of
@@ -15,6 +15,9 @@ from stages.text.cost import estimate
 
 PATH_SHARE = 60
 """Per cent of the budget that the path may take before the rest has had its turn (ArborMem)."""
+
+ABOUT_SHARE = 15
+"""Per cent of the budget for what consolidation made of the whole: a few lines, however many turns they rest on."""
 
 _RAW = 3
 """Interactions nearest to the new turn that are shown word for word; older ones as summaries."""
@@ -34,10 +37,18 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The path of a branch, and what rests on its turns: superseded items are said with them."""
+    """The path of a branch, and what rests on its turns: superseded items are said with them.
+
+    ``about`` are persona and topic records that belong beside it, best first.
+    """
 
     path: Sequence[Stretch]
     around: Around
+    about: Sequence[RecordRow] = ()
+
+    def known(self) -> list[_Entry]:
+        """Return what is known in general, a line each, with all turns that it rests on."""
+        return [_Entry((_line(Part.FACT, row.provenance, row.at, row.text),)) for row in self.about]
 
     def entries(self) -> list[_Entry]:
         """Return the near turns word for word, then the older interactions as summaries."""
@@ -85,13 +96,16 @@ class _Page:
 
 
 def assemble(bundle_id: str | None, placement: Placement, told: Told, hits: Iterable[Hit], budget: int) -> Bundle:
-    """Return the bundle: path lines up to their share, evidence from elsewhere, then what is left of the path.
+    """Return the bundle: path, what is known in general, evidence from elsewhere, then what is left of the path.
+
+    The first two go up to their shares.
 
     What either does not use flows to the other. Evidence never repeats the near path, which comes word for word; it may
     be a turn of the older path, of which there is a summary only.
     """
     page = _Page(budget)
     waiting = page.take(told.entries(), budget * PATH_SHARE // 100)
+    page.take(told.known(), budget * ABOUT_SHARE // 100)
     near, older = frozenset(turns_of(told.path[:_RAW])), frozenset(turns_of(told.path[_RAW:]))
     page.take([_Entry((_evidence(hit, older),)) for hit in hits if not near.issuperset(hit.turn_ids)], budget)
     page.take(waiting, budget)

@@ -9,6 +9,9 @@ from schemas.memory import RecordRow
 from stages.ports import Found, Search
 from stages.recall.retrieve import Scope
 
+_UNDO = "undo-"
+"""How the names of runs begin that take another one back."""
+
 _STEPS = 4
 """Changes of changes that are followed; one more round of reads each, and there seldom is a second."""
 
@@ -23,6 +26,11 @@ class Changes:
         """Return what holds instead of a record, ``None`` where it holds itself."""
         return self.newest.get(record_id)
 
+    def superseding(self, record: RecordRow) -> RecordRow | None:
+        """Return what holds instead of a record, ``None`` where that only took it in: it says the same, or more."""
+        row = self.newest.get(record.id)
+        return None if row is None or _took_in(row, record) else row
+
     def note(self, items: Sequence[Found], *, brief: bool = False) -> str:
         """Return what is to be said with a turn of these items: a line for each record that replaced one of them.
 
@@ -31,10 +39,15 @@ class Changes:
         """
         lines: dict[str, str] = {}
         for item in items:
-            row = self.newest.get(item.record.id)
+            row = self.superseding(item.record)
             if row is not None and item.record.provenance[0] != row.provenance[0]:
                 lines.setdefault(row.id, _line("changed" if item.changed else "corrected", row, brief=brief))
         return "".join(lines.values())
+
+
+def _took_in(row: RecordRow, record: RecordRow) -> bool:
+    """Tell whether a record of consolidation stands for one, or is that one, brought back by an undo."""
+    return row.id == record.id or (row.run is not None and set(record.provenance) <= set(row.provenance))
 
 
 def _line(what: str, row: RecordRow, *, brief: bool) -> str:
@@ -53,18 +66,18 @@ async def changes(search: Search, scope: Scope, items: Sequence[Found]) -> Chang
     Raises:
         Unavailable: if the index does not answer.
     """
-    after: dict[str, str] = {}
-    rows: dict[str, RecordRow] = {}
+    chain = _Chain({one.record.id: one.record for one in items}, {}, set())
     open_ = _successors(items)
     for _ in range(_STEPS):
-        wanted = [name for name in dict.fromkeys(open_.values()) if name not in rows]
-        after |= open_
+        wanted = [name for name in dict.fromkeys(open_.values()) if name not in chain.standing]
+        chain.after.update(open_)
         if not wanted:
             break
         found = await search.fetch(scope.space, scope.as_of, wanted)
-        rows |= {one.record.id: one.record for one in found if one.until > scope.as_of and scope.shows(one.record)}
+        chain.known.update({one.record.id: one.record for one in found})
+        chain.standing.update(one.record.id for one in found if one.until > scope.as_of and scope.shows(one.record))
         open_ = _successors(found)
-    ends = {name: _end(after, rows, name) for name in after}
+    ends = {name: chain.end(name) for name in chain.after}
     return Changes({name: row for name, row in ends.items() if row is not None})
 
 
@@ -73,12 +86,39 @@ def _successors(found: Sequence[Found]) -> dict[str, str]:
     return {name: successor for name, successor in next_.items() if successor is not None}
 
 
-def _end(after: Mapping[str, str], rows: Mapping[str, RecordRow], name: str) -> RecordRow | None:
-    """Return the last record of the chain that begins at ``name``."""
-    row: RecordRow | None = None
-    passed: set[str] = set()
-    while name in after and name not in passed:
-        passed.add(name)
-        name = after[name]
-        row = rows.get(name, row)
-    return row
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Records met, what came after which, and which of them hold."""
+
+    known: dict[str, RecordRow]
+    after: dict[str, str]
+    standing: set[str]
+
+    def end(self, name: str) -> RecordRow | None:
+        """Return the last record of the chain that begins at ``name``."""
+        row: RecordRow | None = None
+        came = self.known.get(name)
+        passed: set[str] = set()
+        while name in self.after and name not in passed:
+            passed.add(name)
+            if not _is_merged(self.known.get(name)):
+                came = self.known.get(name)
+            name = self.after[name]
+            if _is_copy_of_other(self.known.get(name), came):
+                return came
+            row = self.known[name] if name in self.standing else row
+        return row
+
+
+def _is_merged(row: RecordRow | None) -> bool:
+    return row is not None and row.run is not None and not row.run.startswith(_UNDO)
+
+
+def _is_copy_of_other(row: RecordRow | None, came: RecordRow | None) -> bool:
+    """Tell whether a record that an undo brought back stands for another than the one that the chain came by.
+
+    What was merged has the first of these for its successor, whichever of them one comes from; so the one itself,
+    which the undo brought back too, says what holds.
+    """
+    back = row is not None and row.run is not None and row.run.startswith(_UNDO)
+    return back and came is not None and row is not None and (row.text, row.provenance) != (came.text, came.provenance)

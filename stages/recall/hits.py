@@ -10,8 +10,8 @@ from typing import Self
 from schemas.memory import RecordKind, RecordRow
 from schemas.recall import Hit
 from stages.ports import Found, Search
+from stages.recall.candidate import Candidate, ranked, said_at
 from stages.recall.changes import Changes, changes
-from stages.recall.pool import Candidate, ranked
 from stages.recall.rank import chosen, turn_ids
 from stages.recall.retrieve import ITEMS, TURNS, Scope
 from stages.recall.scale import UNIT
@@ -47,7 +47,7 @@ class Around:
 
     def now(self, one: Candidate) -> list[RecordRow]:
         """Return the records that replaced items of a candidate's turn."""
-        rows = (self.changes.of(item.record.id) for item in self.items.get(one.turn_id, ()))
+        rows = (self.changes.superseding(item.record) for item in self.items.get(one.turn_id, ()))
         return [row for row in rows if row is not None]
 
 
@@ -59,9 +59,15 @@ def _own(found: Iterable[Found], as_of: int) -> dict[str, RecordRow]:
 
 def _by_turn(items: Iterable[Found]) -> Mapping[str, Sequence[Found]]:
     grouped: defaultdict[str, list[Found]] = defaultdict(list)
-    for item in sorted(items, key=lambda item: (item.record.since, item.record.id)):
-        grouped[item.record.provenance[0]].append(item)
+    for item in sorted(items, key=lambda item: (said_at(item.record), item.record.text)):
+        for turn_id in _turns(item.record):
+            grouped[turn_id].append(item)
     return grouped
+
+
+def _turns(row: RecordRow) -> tuple[str, ...]:
+    """Return the turns that a record says something of: all that it rests on; a list is shown with its newest."""
+    return row.provenance[:1] if row.kind is RecordKind.STRUCTURED else row.provenance
 
 
 def under_successors(

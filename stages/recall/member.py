@@ -11,8 +11,8 @@ from itertools import takewhile
 from schemas.memory import RecordKind, RecordRow
 from schemas.recall import Question
 from stages.ports import Embedder, Found, Match, Search
+from stages.recall.candidate import Candidate
 from stages.recall.changes import changes
-from stages.recall.pool import Candidate
 from stages.recall.retrieve import Scope
 from stages.recall.scale import UNIT, Scale
 from stages.text.ordinals import GENERIC, ORDINAL, Ordinal, counted, nth, ordinal

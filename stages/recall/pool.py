@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from schemas.memory import RecordKind
 from stages.ports import Match
+from stages.recall.candidate import Candidate, Instead
 from stages.recall.scale import UNIT, Scale
 
 _TURN, _WINDOW = RecordKind.TURN, RecordKind.WINDOW
@@ -30,56 +31,16 @@ class Hits:
     instead: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Instead:
-    """The turn's own record, or else its window, behind an item that stands for the turn: should that be a guess.
-
-    ``loss`` is what the turn scores less, in thousandths, without its items.
-    """
-
-    record_id: str
-    loss: int
-    anchored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A turn that may be evidence. ``score`` is in thousandths; ``why`` is what each retriever gave it.
-
-    ``shown`` is the id of the record that stands for it, ``own`` and ``item`` are its best own record and its best
-    item, where found: they hold its times. ``anchored``: the record is a window, evidence of its anchor only.
-    ``instead`` is there where an item is shown and the turn was found without it too.
-    """
-
-    turn_id: str
-    score: int
-    why: Mapping[str, int]
-    shown: str
-    own: str | None = None
-    item: str | None = None
-    anchored: bool = False
-    branch: int | None = None
-    instead: Instead | None = None
-
-    def plus(self, name: str, amount: int) -> Candidate:
-        """Return the candidate with ``amount`` more, and the reason; unchanged where it is 0."""
-        return replace(self, score=self.score + amount, why={**self.why, name: amount}) if amount else self
-
-
-def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates best first, ties by turn id."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.turn_id))
-
-
 @dataclass(slots=True)
 class _Turn:
     """What was found of a turn. ``score`` sums standardized scores, ``matches`` has the number of the list with each.
 
-    ``position`` is the turn's own: a window's is one later, since it is known with the next turn.
+    ``position`` is the turn's own: a window's is one later, since it is known with the next turn. It is unknown where
+    nothing was found of the turn but a record that rests on it beside others.
     """
 
     turn_id: str
-    position: int
+    position: int | None = None
     session: str | None = None
     branch: int | None = None
     parent: str | None = None
@@ -87,8 +48,39 @@ class _Turn:
     matches: list[tuple[int, Match]] = field(default_factory=list)
 
 
-def pooled(found: Sequence[Hits], limit: int, lacking: Callable[[int], bool] = lambda _: False) -> list[Candidate]:
-    """Return the ``limit`` best candidates: standardized scores of all retrievers summed, neighbours lending.
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """All turns of which anything was found: ``order`` has them best first, ``floor`` is what any other turn scores."""
+
+    found: Sequence[Hits]
+    scales: Sequence[Scale]
+    lent: Mapping[str, int]
+    order: Sequence[_Turn]
+    floor: int
+
+    def best(self, limit: int) -> list[Candidate]:
+        """Return the ``limit`` best candidates."""
+        return [self._candidate(turn) for turn in self.order[:limit]]
+
+    def bare(self, turn_ids: Collection[str]) -> dict[str, int]:
+        """Return what these turns score, with what neighbours lend, found or not."""
+        known = {turn.turn_id: turn.score + self.lent[turn.turn_id] for turn in self.order}
+        return {turn_id: known.get(turn_id, self.floor) for turn_id in turn_ids}
+
+    def leading(self, limit: int) -> dict[str, int]:
+        """Return the scores of the ``limit`` best turns."""
+        return {turn.turn_id: turn.score + self.lent[turn.turn_id] for turn in self.order[:limit]}
+
+    def positions(self) -> dict[str, int]:
+        """Return the position of each turn found, where it is known."""
+        return {turn.turn_id: turn.position for turn in self.order if turn.position is not None}
+
+    def _candidate(self, turn: _Turn) -> Candidate:
+        return _candidate(turn, self.found, self.scales).plus("neighbour", self.lent[turn.turn_id])
+
+
+def pooled(found: Sequence[Hits], lacking: Callable[[int], bool] = lambda _: False) -> Pool:
+    """Return the turns found: standardized scores of all retrievers summed, neighbours lending.
 
     A retriever gives a turn the score of its best record there; what it did not find gets the scale's floor.
     ``lacking`` tells of the position of a turn whether it lacks the records that lists with ``instead`` are of.
@@ -100,30 +92,47 @@ def pooled(found: Sequence[Hits], limit: int, lacking: Callable[[int], bool] = l
         for hits, scores in zip(found, best, strict=True)
     ]
     _score(turns, best, scales)
-    for turn in (turn for turn in turns.values() if lacking(turn.position)):
+    for turn in (turn for turn in turns.values() if turn.position is not None and lacking(turn.position)):
         turn.score += sum(_stand_in(turn.turn_id, number, hits, best, scales) for number, hits in enumerate(found))
     lent = _lent(turns)
     order = sorted(turns.values(), key=lambda turn: (-turn.score - lent[turn.turn_id], turn.turn_id))
-    return [_candidate(turn, found, scales).plus("neighbour", lent[turn.turn_id]) for turn in order[:limit]]
+    return Pool(found, scales, lent, order, sum(scale.floor for scale in scales))
 
 
 def _gather(number: int, matches: Sequence[Match], turns: dict[str, _Turn]) -> dict[str, int]:
-    """Add one list to the turns; return the best raw score of each turn in it."""
+    """Add one list to the turns; return the best raw score of each turn in it.
+
+    A record that rests on several turns gives its score to each: evidence is one by its provenance, never a sum.
+    """
     best: dict[str, int] = {}
     for match in matches:
-        _, kind, turn_id, since, score, _, branch, parent, session = match
+        _, kind, turn_id, since, score, _, branch, parent, session, said_at, others = match
         if turn_id not in best:
             best[turn_id] = score
-        position = since - 1 if kind is _WINDOW else since
+        position = said_at if said_at is not None else since - 1 if kind is _WINDOW else since
         turn = turns.get(turn_id)
         if turn is None:
             turn = turns[turn_id] = _Turn(turn_id, position, session, branch)
+        elif turn.position is None:
+            turn.position, turn.session, turn.branch = position, session, branch
         elif position < turn.position:
             turn.position = position
         if turn.parent is None:
             turn.parent = parent
         turn.matches.append((number, match))
+        if others:
+            _spread(number, match, best, turns)
     return best
+
+
+def _spread(number: int, match: Match, best: dict[str, int], turns: dict[str, _Turn]) -> None:
+    """Give a match to the further turns that its record rests on; nothing else is known of them by it."""
+    for turn_id in match.others:
+        best.setdefault(turn_id, match.score)
+        turn = turns.get(turn_id)
+        if turn is None:
+            turn = turns[turn_id] = _Turn(turn_id)
+        turn.matches.append((number, match))
 
 
 def _score(turns: Mapping[str, _Turn], best: Sequence[Mapping[str, int]], scales: Sequence[Scale]) -> None:
@@ -150,10 +159,11 @@ def _lent(turns: Mapping[str, _Turn]) -> dict[str, int]:
 
     Neighbours are the turns before and after in the session, the parent and the children, as far as they were found.
     """
-    there = {(turn.session, turn.position): turn for turn in turns.values()}
+    there = {(turn.session, turn.position): turn for turn in turns.values() if turn.position is not None}
     best = dict.fromkeys(turns, 0)
     for turn_id, one in turns.items():
-        for other in (there.get((one.session, one.position - 1)), turns.get(one.parent) if one.parent else None):
+        before = there.get((one.session, one.position - 1)) if one.position is not None else None
+        for other in (before, turns.get(one.parent) if one.parent else None):
             if other is not None:
                 best[turn_id] = max(best[turn_id], other.score)
                 best[other.turn_id] = max(best[other.turn_id], one.score)

@@ -11,8 +11,9 @@ from schemas.memory import RecordRow
 from schemas.recall import Question
 from stages.recall.asking import People
 from stages.recall.bodies import Bodies
+from stages.recall.candidate import Candidate
 from stages.recall.fit import Sought, fit
-from stages.recall.pool import Candidate
+from stages.recall.plan import Plan
 from stages.recall.scale import UNIT
 from stages.recall.tentative import plain_first
 from stages.recall.working import working_first
@@ -32,6 +33,7 @@ class Evidence:
     sought: Sequence[Sought]
     placement: Placement | None
     bodies: Bodies
+    plan: Plan
 
     def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates whose record is there, with speaker, time and branch in their score, best first.
@@ -48,14 +50,14 @@ class Evidence:
         names = dict.fromkeys((one.shown, one.own, one.item))
         records = [self.bodies.rows[name] for name in names if name is not None and name in self.bodies.rows]
         by = SPEAKER if meant and _said_by(records[0]) in meant else 0
-        timely = fit(self.sought, records, self.bodies.ends) if self.sought else 0
+        timely = self.plan.time * fit(self.sought, records, self.bodies.ends) // UNIT if self.sought else 0
         return one.plus("speaker", by).plus("time", timely).plus("branch", self._affinity(one.branch))
 
     def _affinity(self, branch: int | None) -> int:
         placed = self.placement
         if placed is None or placed.rule is Rule.NEW_ROOT or branch != placed.branch:
             return 0
-        return BRANCH
+        return self.plan.branch * BRANCH // UNIT
 
 
 def _said_by(row: RecordRow) -> str | None:

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from schemas.localized import Placement
+from schemas.memory import RecordRow
 from schemas.recall import Bundle, ContextInput, Hit, Question, Recalled
 from schemas.space import Space
 from stages.ports import Embedder, Localizer, Reranker, Search
+from stages.recall.asking import People
 from stages.recall.bodies import Bodies
 from stages.recall.bundle import Told, assemble
 from stages.recall.fit import Sought
+from stages.recall.fusion import Fusion
 from stages.recall.hits import Around, to_hits
 from stages.recall.member import member, raised
 from stages.recall.path import read_path, turns_of
-from stages.recall.pool import Hits, pooled
+from stages.recall.pool import Hits
+from stages.recall.profile import Profile, profile
 from stages.recall.rank import Evidence
 from stages.recall.rerank import RERANKED, reranked
 from stages.recall.retrieve import Retriever, Scope, asked_at, seen
@@ -31,6 +35,10 @@ _TIMELY = 5
 
 _ACROSS = 24
 """Turns asked for a bundle: more than a budget of a few thousand tokens can hold."""
+
+
+_ABOUT = 4
+"""Persona and topic records in a bundle at most: what is known in general leaves room for what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +109,40 @@ class Recall:
         at = await asked_at(self.search, scope, question)
         placement = await self.localizer.locate(space, asked.text, asked.speaker, at)
         question = question.model_copy(update={"asked_at": at})
-        path, found = await gather(read_path(self.search, scope, placement), self._hits(scope, question, placement))
+        path, found, about = await gather(
+            read_path(self.search, scope, placement),
+            self._hits(scope, question, placement),
+            self._profile(scope, question),
+        )
         around = await Around.read(self.search, scope, turns_of(path))
-        return assemble(asked.id, placement, Told(path, around), found.hits, budget)
+        told = Told(path, around, about.beside([name for hit in found.hits for name in hit.turn_ids], _ABOUT))
+        return assemble(asked.id, placement, told, found.hits, budget)
+
+    async def profile(self, space: Space, question: Question, limit: int) -> tuple[RecordRow, ...]:
+        """Return the open persona and topic records that suit ``question``, best first, at most ``limit``.
+
+        Those of a participant whom the question means come before likes of others.
+
+        Raises:
+            Unavailable: if the index or the model does not answer.
+        """
+        scope = await seen(self.search, space, question)
+        return (await self._profile(scope, question)).rows[: max(limit, 0)]
+
+    async def _profile(self, scope: Scope, question: Question) -> Profile:
+        if scope.as_of < 0:
+            return Profile()
+        return await profile(self.search, scope, question, await self.embedder.embed_query(question.question))
 
     async def _hits(self, scope: Scope, question: Question, placement: Placement | None = None) -> _Answer:
         found, placed, sought = await self._found(scope, question, placement)
-        candidates = pooled(found, self._first(question.k, timely=bool(sought)), scope.windowless)
-        bodies = await Bodies.read(self.search, scope, candidates, timely=bool(sought))
-        plain = unguessed(candidates, bodies.rows)
+        fusion = await Fusion.of(self.search, scope, question.question, found)
+        best, timely = fusion.pool.best(self._first(question.k, timely=bool(sought))), bool(sought)
+        bodies = await Bodies.read(self.search, scope, best, timely=timely, reached=fusion.reached)
+        meant = People.of(bodies.rows.values()).meant(question.question, question.asker)
+        plain = unguessed(fusion.fused(best, bodies.rows, meant), bodies.rows)
         judged, degraded = await reranked(self.reranker, question.question, plain, bodies.rows)
-        order = Evidence(question, sought, placed, bodies).rank(judged)
+        order = Evidence(question, sought, placed, bodies, fusion.plan).rank(judged)
         asked = await member(self.search, self.embedder, scope, question)
         first, rows = (order, bodies.rows) if asked is None else raised(order, bodies.rows, asked)
         return _Answer(await to_hits(self.search, scope, first, rows, question.k), degraded)

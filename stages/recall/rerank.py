@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from schemas.memory import RecordRow
 from stages.contract import Unavailable
 from stages.ports import Reranker
-from stages.recall.pool import Candidate
+from stages.recall.candidate import Candidate
 from stages.recall.scale import Scale
 
 RERANKED = 50

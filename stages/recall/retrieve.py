@@ -66,7 +66,7 @@ class Scope:
 
         A window is known with the turn after its anchor: those around position p have ``since`` p to p + 2.
         """
-        if match.turn_id == self.without:
+        if match.turn_id == self.without or self.without in match.others:
             return False
         if self.without_position is None or match.kind is not RecordKind.WINDOW:
             return True

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from schemas.memory import RecordRow
-from stages.recall.pool import Candidate, ranked
+from stages.recall.candidate import Candidate, ranked
 
 
 def unguessed(candidates: Sequence[Candidate], rows: Mapping[str, RecordRow]) -> list[Candidate]:

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from stages.recall.bodies import Bodies
-from stages.recall.pool import Candidate, ranked
+from stages.recall.candidate import Candidate, ranked, said_at
 
 _Key = tuple[str, str | None, str]
 """Owner, subject and attribute: quicker to look up by than the model."""
 
 _Keyed = tuple[Candidate, int]
-"""A candidate and the position of its item."""
+"""A candidate and the position at which its item was said."""
 
 
 def working_first(candidates: Iterable[Candidate], bodies: Bodies) -> list[Candidate]:
@@ -23,8 +23,8 @@ def working_first(candidates: Iterable[Candidate], bodies: Bodies) -> list[Candi
     """
     raised = {one.turn_id: one for one in candidates}
     for group in _by_key(raised.values(), bodies).values():
-        for one, since in group:
-            older = [other.score for other, before in group if before < since and other.item in bodies.left]
+        for one, said in group:
+            older = [other.score for other, before in group if before < said and other.item in bodies.left]
             if one.item not in bodies.left and older and max(older) >= one.score:
                 raised[one.turn_id] = one.plus("working", max(older) + 1 - one.score)
     return ranked(raised.values())
@@ -35,5 +35,5 @@ def _by_key(candidates: Iterable[Candidate], bodies: Bodies) -> dict[_Key, Seque
     for one in candidates:
         row = bodies.rows.get(one.item) if one.item is not None else None
         if row is not None and row.key is not None and row.rests_on is None:
-            groups[row.key.owner, row.key.subject, row.key.attribute].append((one, row.since))
+            groups[row.key.owner, row.key.subject, row.key.attribute].append((one, said_at(row)))
     return {key: group for key, group in groups.items() if len(group) > 1}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from schemas.memory import ITEM_KINDS, OPEN, RecordKind
+from schemas.memory import ITEM_KINDS, OPEN, EdgeRow, EdgeType, RecordKind, RecordRow
 from stages.ports import Match
 from stages.text.tokens import tokens
 from tests.fakes.index_rows import changed, closed, event, key, left, record
@@ -189,6 +190,60 @@ async def test_a_record_comes_back_whole(index: Index) -> None:
     assert await index.dense(where(), vector(1), 1) == [
         Match(row.id, RecordKind.TURN, "t2", 2, 5, owner="mia", branch=1, parent=None, session="s1")
     ]
+
+
+async def test_a_match_says_when_it_was_said_and_what_else_it_is_evidence_of(index: Index) -> None:
+    turns = ("t2", "t5", "t3")
+    merged = record(A, 9, kind=RecordKind.FACT, provenance=turns, said_at=2)
+    others = [record(A, 9, kind=kind, provenance=turns) for kind in (RecordKind.WINDOW, RecordKind.STRUCTURED)]
+    await write(index, merged, *others, at=9, vectors=[vector(9), vector(8), vector(7)])
+    found = await index.dense(where(kinds=EVERY), vector(1), 5)
+    assert [(one.turn_id, one.since, one.said_at, one.others) for one in found] == [
+        ("t2", 9, 2, ("t5", "t3")),
+        ("t2", 9, None, ()),
+        ("t2", 9, None, ()),
+    ]
+
+
+def _edge(source: RecordRow, target: RecordRow, since: int, kind: EdgeType = EdgeType.SUPPORTS) -> EdgeRow:
+    return EdgeRow(space=A, source=source.id, target=target.id, type=kind, strength=70 + since, since=since)
+
+
+async def test_edges_are_found_from_either_end_as_of_a_position(index: Index) -> None:
+    first, second, third = (record(A, n) for n in range(3))
+    fact = record(A, 1, kind=RecordKind.FACT)
+    forward = _edge(first, second, 1, EdgeType.NEXT)
+    stated, back = _edge(second, fact, 1), _edge(third, first, 2, EdgeType.CONTINUES)
+    await index.write(
+        A, [event(A, 0, [first]), event(A, 1, [fact, second, stated, forward]), event(A, 2, [third, back])]
+    )
+    assert _named(await index.edges(A, 2, [first.id], 9)) == _named([forward, back])
+    assert _named(await index.edges(A, 1, [first.id], 9)) == _named([forward])
+    assert _named(await index.edges(A, 2, [fact.id], 9)) == _named([stated])
+    assert _named(await index.edges(A, 2, [third.id, fact.id, record(A, 50).id], 9)) == _named([stated, back])
+    assert await index.edges(A, 0, [first.id], 9) == await index.edges(A, 2, [], 9) == []
+    assert await index.edges(B, 2, [first.id], 9) == []
+
+
+def _named(edges: Sequence[EdgeRow]) -> list[tuple[str, str, EdgeType, int, int]]:
+    return sorted((edge.source, edge.target, edge.type, edge.strength, edge.since) for edge in edges)
+
+
+async def test_the_edges_of_the_newest_events_count_whatever_was_closed(index: Index) -> None:
+    topic = record(A, 0, kind=RecordKind.TOPIC)
+    turns = [record(A, n) for n in range(1, 6)]
+    events = [event(A, turn.since, [turn, _edge(turn, topic, turn.since, EdgeType.MENTIONS)]) for turn in turns]
+    await index.write(A, [event(A, 0, [topic]), *events])
+    await index.write(A, [event(A, 6, [closed(turns[4], 6)])])
+    assert {edge.source for edge in await index.edges(A, 6, [topic.id], 2)} == {turns[3].id, turns[4].id}
+    assert await index.edges(A, 6, [topic.id], 0) == []
+
+
+async def test_edges_of_an_event_without_a_turn_are_kept_too(index: Index) -> None:
+    old, new = record(A, 0, kind=RecordKind.FACT), record(A, 3, kind=RecordKind.FACT)
+    edge = _edge(new, old, 3, EdgeType.SUPERSEDES)
+    await index.write(A, [event(A, 0, [old]), event(A, 3, [new, edge])])
+    assert _named(await index.edges(A, 3, [old.id], 9)) == _named([edge])
 
 
 async def test_fetch_keeps_the_order_asked_and_never_crosses_a_space(index: Index) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from schemas.committed import Committed
-from schemas.memory import OPEN, ChangedRow, ClosedRow, LeftRow, RecordRow
+from schemas.memory import ITEM_KINDS, OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordRow
 from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
@@ -42,7 +42,10 @@ class Kept:
     def match(self, score: int) -> Match:
         row = self.row
         parent = row.turn.placement.parent_turn_id if row.turn else None
-        return Match(row.id, row.kind, row.provenance[0], row.since, score, row.owner, row.branch, parent, row.session)
+        first, *others = row.provenance
+        further = tuple(others) if row.kind in ITEM_KINDS else ()
+        placed = (row.owner, row.branch, parent, row.session)
+        return Match(row.id, row.kind, first, row.since, score, *placed, row.said_at, further)
 
 
 @dataclass
@@ -52,6 +55,7 @@ class MemoryIndex:
     dimension: int
     records: dict[Space, dict[str, Kept]] = field(default_factory=dict)
     watermarks: dict[Space, int] = field(default_factory=dict)
+    woven: dict[Space, dict[int, list[EdgeRow]]] = field(default_factory=dict)
     closed: bool = False
 
     def _of(self, space: Space) -> dict[str, Kept]:
@@ -97,6 +101,18 @@ class MemoryIndex:
         there = self._of(space)
         return [there[i].found(as_of) for i in record_ids if i in there and there[i].row.since <= as_of]
 
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+        self._of(space)
+        asked = set(record_ids)
+        events = [
+            [edge for edge in edges if asked & {edge.source, edge.target}]
+            for position, edges in sorted(self.woven.get(space, {}).items(), reverse=True)
+            if position <= as_of
+        ]
+        newest = [edges for edges in events if edges][:limit]
+        found = {(edge.source, edge.target, edge.type): edge for edges in newest for edge in edges}
+        return [found[key] for key in sorted(found)]
+
     async def watermark(self, space: Space) -> int:
         self._of(space)
         return self.watermarks.get(space, -1)
@@ -108,6 +124,9 @@ class MemoryIndex:
         for event in batch:
             for row in event.rows:
                 _mark(draft, row)
+            edges = [row for row in event.rows if isinstance(row, EdgeRow)]
+            if edges and any(isinstance(row, RecordRow) for row in event.rows):
+                self.woven.setdefault(space, {}).setdefault(event.header.position, edges)
         self.records[space] = draft
         self.watermarks[space] = max([self.watermarks.get(space, -1), *(event.header.position for event in batch)])
 

@@ -59,6 +59,7 @@ async def test_with_the_same_model_it_writes_what_commit_wrote(tmp_path: Path) -
     assert copy.inner.watermarks == home.index.watermarks
     assert written == sum(at + 1 for at in home.index.watermarks.values())
     assert told[-1] == Pace(written, written)
+    assert _edges(copy.inner) == _edges(home.index) != {}
 
 
 async def test_it_follows_and_asks_for_nothing_twice(tmp_path: Path) -> None:
@@ -128,3 +129,11 @@ async def test_what_stops_it_costs_the_batches_in_hand_and_changes_nothing(
 
 def _rows(index: MemoryIndex) -> dict[str, RecordRow]:
     return {key: kept.row for records in index.records.values() for key, kept in records.items()}
+
+
+def _edges(index: MemoryIndex) -> dict[tuple[Space, int], list[str]]:
+    return {
+        (space, position): sorted(row_key(edge) for edge in edges)
+        for space, woven in index.woven.items()
+        for position, edges in woven.items()
+    }

@@ -55,7 +55,7 @@ async def test_a_folder_is_opened_once_at_a_time(folder: Path) -> None:
 async def test_a_shard_without_or_with_a_foreign_manifest_is_refused(folder: Path) -> None:
     await opened(folder).close()
     manifest = folder / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"layout":2', '"layout":1'))
+    manifest.write_text(manifest.read_text().replace('"layout":3', '"layout":2'))
     with pytest.raises(IndexMismatchError, match="another version"):
         opened(folder)
     manifest.unlink()

@@ -31,7 +31,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stored(number: int, since: int, x: int = 1, kind: RecordKind = RecordKind.TURN) -> Stored:
-    brief = f'["{kind}","t{number}",{since},null,null,null,null]'
+    brief = f'["{kind}","t{number}",{since},null,null,null,null,null,[]]'
     return Stored(f"id-{number:03d}", kind, since, OPEN, [f"turn t{number}"], {7: 64, number: 3}, brief, bytes([x, 0]))
 
 

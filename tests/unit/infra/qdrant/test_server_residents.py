@@ -20,7 +20,7 @@ SIZE = 2
 
 
 def stored(number: int, until: int = OPEN) -> Stored:
-    brief = f'["turn","t{number}",{number},null,null,null,null]'
+    brief = f'["turn","t{number}",{number},null,null,null,null,null,[]]'
     vector = bytes([number + 1, 0])
     return Stored(f"id-{number:03d}", RecordKind.TURN, number, until, [f"turn t{number}"], {7: 64}, brief, vector)
 

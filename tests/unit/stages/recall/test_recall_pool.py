@@ -24,7 +24,7 @@ def hits(name: str, *matches: Match) -> Hits:
 
 
 def order(*found: Hits) -> list[str]:
-    return [one.turn_id for one in pooled(found, 100)]
+    return [one.turn_id for one in pooled(found).best(100)]
 
 
 def apart(*scores: int) -> list[Match]:
@@ -40,14 +40,14 @@ def test_retrievers_are_summed_on_one_scale() -> None:
 
 def test_what_one_retriever_missed_gets_its_floor() -> None:
     both = hits("dense", match(0, 50), match(10, 60), match(20, 10)), hits("bm25", match(0, 500), match(20, 100))
-    found = {one.turn_id: one for one in pooled(both, 9)}
+    found = {one.turn_id: one for one in pooled(both).best(9)}
     assert found["t0"].score > found["t10"].score
     assert found["t10"].why.keys() == {"dense_turn"}
 
 
 def test_the_best_projection_counts_once() -> None:
-    alone = pooled([hits("dense", *apart(50, 40, 10))], 9)
-    echoed = pooled([hits("dense", *apart(50, 40, 10), *(match(10, 39, FACT, number=n) for n in range(5)))], 9)
+    alone = pooled([hits("dense", *apart(50, 40, 10))]).best(9)
+    echoed = pooled([hits("dense", *apart(50, 40, 10), *(match(10, 39, FACT, number=n) for n in range(5)))]).best(9)
     assert [(one.turn_id, one.score) for one in alone] == [(one.turn_id, one.score) for one in echoed]
 
 
@@ -55,19 +55,19 @@ def test_the_best_projection_counts_once() -> None:
 def test_weaker_records_of_a_turn_change_no_score(scores: list[int], data: st.DataObject) -> None:
     plain = apart(*scores)
     weaker = [match(10 * n, data.draw(st.integers(-9, score)), FACT) for n, score in enumerate(scores)]
-    before = {one.turn_id: one.score for one in pooled([hits("dense", *plain)], 9)}
-    after = {one.turn_id: one.score for one in pooled([hits("dense", *plain, *weaker)], 9)}
+    before = {one.turn_id: one.score for one in pooled([hits("dense", *plain)]).best(9)}
+    after = {one.turn_id: one.score for one in pooled([hits("dense", *plain, *weaker)]).best(9)}
     assert before == after
 
 
 @given(st.permutations(range(6)))
 def test_ties_go_by_turn_id_however_they_come(numbers: Sequence[int]) -> None:
     found = [Hits("dense", [match(10 * n, 7) for n in numbers])]
-    assert [one.turn_id for one in pooled(found, 3)] == ["t0", "t10", "t20"]
+    assert [one.turn_id for one in pooled(found).best(3)] == ["t0", "t10", "t20"]
 
 
 def shown(*found: Hits) -> str:
-    return next(one.shown for one in pooled(found, 9) if one.turn_id == "t0")
+    return next(one.shown for one in pooled(found).best(9) if one.turn_id == "t0")
 
 
 def test_the_turn_itself_is_shown_unless_an_item_is_better() -> None:
@@ -79,7 +79,7 @@ def test_the_turn_itself_is_shown_unless_an_item_is_better() -> None:
 
 
 def test_a_window_is_evidence_of_its_anchor_only() -> None:
-    (one,) = pooled([hits("dense", match(3, 90, WINDOW))], 9)
+    (one,) = pooled([hits("dense", match(3, 90, WINDOW))]).best(9)
     assert (one.turn_id, one.anchored) == ("t3", True)
 
 
@@ -88,7 +88,7 @@ def test_neighbours_lend_in_the_session_and_along_the_branch() -> None:
     beside = hits("dense", match(1, 100), match(2, 10), match(20, 10), *far)
     assert order(beside)[:2] == ["t1", "t2"]
     other_session = hits("dense", match(1, 100), match(2, 10, session="r"), match(20, 10), *far)
-    assert not any("neighbour" in one.why for one in pooled([other_session], 9))
+    assert not any("neighbour" in one.why for one in pooled([other_session]).best(9))
     child = hits("dense", match(1, 100), match(8, 10, parent="t1"), match(20, 10), *far)
     assert order(child)[:2] == ["t1", "t8"]
     parent = hits("dense", match(1, 10), match(8, 10), match(20, 100, parent="t8"), *far)
@@ -98,11 +98,13 @@ def test_neighbours_lend_in_the_session_and_along_the_branch() -> None:
 def test_own_records_stand_in_where_there_is_no_window_yet() -> None:
     own = hits("dense", *apart(20, 10, 22))
     windows = Hits("dense", [match(0, 300, WINDOW), match(10, 200, WINDOW)], instead=0)
-    assert pooled([own, windows], 9)[0].turn_id == "t0"
-    assert pooled([own, windows], 9, lambda position: position == 20)[0].turn_id == "t20"
+    assert pooled([own, windows]).best(9)[0].turn_id == "t0"
+    assert pooled([own, windows], lambda position: position == 20).best(9)[0].turn_id == "t20"
 
 
 def test_a_turn_known_by_its_window_has_its_neighbours_too() -> None:
     far = [match(n, 0) for n in (30, 40, 50)]
-    found = pooled([hits("dense", match(1, 100), *far), hits("bm25", match(2, 5, WINDOW), match(30, 6, WINDOW))], 9)
+    found = pooled([hits("dense", match(1, 100), *far), hits("bm25", match(2, 5, WINDOW), match(30, 6, WINDOW))]).best(
+        9
+    )
     assert next(one for one in found if one.turn_id == "t2").why.get("neighbour", 0) > 0

@@ -12,7 +12,7 @@ from schemas.memory import RecordKind, RecordRow
 from schemas.recall import Question
 from schemas.space import Space
 from stages.recall import Recall
-from stages.recall.pool import Candidate, Instead, ranked
+from stages.recall.candidate import Candidate, Instead, ranked
 from stages.recall.tentative import plain_first, unguessed
 from tests.fakes.told import MIA, Said, Told
 
