@@ -1,7 +1,10 @@
 """``bench consolidation``: what recall brings before a night, after it, and after the night was taken back.
 
+Working memory is routed first, as that of an idle space is whether or not anything is consolidated.
+
 It holds the night to its promises: live source records never grow, a second night decides nothing, recall at 10 loses
-at most half a point, and what recall shows after undo is what it showed before.
+at most half a point, and what recall shows after undo is what it showed before. The order of near ties may differ then:
+closed records count among those that tell how rare a word is.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from infra.importers import Format, read
 from infra.memory_api import Memory
 from infra.nights.api import Told, Wish
 from infra.nights.embedded import EmbeddedGround
+from infra.nights.events import drain
 from infra.nights.night import consolidate
 from infra.nights.undoing import undo
 from infra.settings import Settings
@@ -80,6 +84,14 @@ class _Nights:
                 await _ask(self.memory, space, asked, found)
         return found
 
+    async def drained(self) -> None:
+        """Route what is in working memory."""
+        for sample in self.samples:
+            space = Space(sample.space)
+            _, event = drain(space, "bench", _now(UTC))
+            await self.memory.publish(space, [event], own=True)
+        await self.memory.run()
+
     async def night(self) -> list[Told]:
         """Consolidate all spaces as if nobody had spoken for long."""
         with Bar(self.console, "consolidating") as bar:
@@ -108,6 +120,7 @@ async def run_nights(settings: Settings, path: Path, kind: Format, console: Cons
     async with filled(settings, read(path, kind), console, embedder) as (memory, sums):
         provenance(console, path, embedder.model, sums)
         nights = _Nights(_embedded(memory), samples, console)
+        await nights.drained()
         stands = [await nights.stand("before")]
         first = await nights.night()
         stands.append(await nights.stand("after a night"))
@@ -161,12 +174,14 @@ def _acts(told: Sequence[Told]) -> Mapping[Act, int]:
 def _kept(console: Console, stands: Sequence[Stand], second: Sequence[Told]) -> bool:
     before, after, back = stands
     again = sum(len(told.decisions) for told in second)
-    other = sum(shown != back.shown[name] for name, shown in before.shown.items())
+    other = sum(set(shown) != set(back.shown[name]) for name, shown in before.shown.items())
+    moved = sum(shown != back.shown[name] for name, shown in before.shown.items()) - other
     promises = {
         f"live source records: {before.sources}, after a night {after.sources}": after.sources <= before.sources,
         f"a second night decided {again} more": not again,
         f"recall at {K} lost at most half a point": fmean(after.recall) >= fmean(before.recall) - MOST_WORSE,
-        f"taken back, {other} of {len(before.shown)} questions show other hits than before": not other,
+        f"taken back, {other} of {len(before.shown)} questions show other hits than before, "
+        f"{moved} the same in another order": not other,
     }
     for said, is_kept in promises.items():
         console.print(f"{'kept' if is_kept else 'BROKEN'}: {said}", highlight=False)

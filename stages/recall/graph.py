@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from schemas.header import RecordRole, record_id
-from schemas.memory import ITEM_KINDS, EdgeRow, EdgeType, RecordKind, RecordRow
+from schemas.memory import ITEM_KINDS, OPEN, EdgeRow, EdgeType, RecordKind, RecordRow
 from stages.ports import Found, Match, Search
 from stages.recall.plan import Plan
 from stages.recall.retrieve import TURNS, Scope
@@ -144,9 +144,14 @@ class Graph:
         if self.plan.hops == 1:
             return Reached(_best(near.values()), {}, context)
         tied = _tied(about, seeds, self.plan.priors)
-        further, rows = await gather(self._edges(_front(_best(near.values()), first)), self._turns(tied))
+        front = _front(_best(near.values()), first)
+        further, rows, there = await gather(self._edges(front), self._turns(tied), self._there(front))
+        gone = {one.record.id for one in there if one.until != OPEN}
+        near = {
+            seed: {name: score for name, score in found.items() if name not in gone} for seed, found in near.items()
+        }
         far = _spread_each(near, ways(further, self.plan.priors))
-        read = {one.record.id: one.record for one in rows if self.scope.shows(one.record)}
+        read = {one.record.id: one.record for one in [*rows, *there] if self.scope.shows(one.record)}
         return Reached(_best([*near.values(), *far.values()]), tied, context, read)
 
     def _nodes(self, turns: Scores) -> dict[str, int]:
@@ -157,6 +162,10 @@ class Graph:
 
     async def _edges(self, nodes: Iterable[str]) -> list[EdgeRow]:
         return await self.search.edges(self.scope.space, self.scope.as_of, list(nodes), _EVENTS)
+
+    async def _there(self, nodes: Sequence[str]) -> list[Found]:
+        """Return the records of nodes: one that was closed leads nowhere, such as a topic of a night taken back."""
+        return await self.search.fetch(self.scope.space, self.scope.as_of, nodes) if nodes else []
 
     async def _about(self, seeds: Scores) -> list[Found]:
         """Return the topic and persona records, made by consolidation, that rest on the seeds."""
