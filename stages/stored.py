@@ -9,6 +9,9 @@ from hashlib import blake2b
 MAX_ID = 40
 """Bytes of a client's id that a state keeps; a longer one is kept as a digest: 256 characters may be 1 KB."""
 
+REVISED = "revision-"
+"""What the run of a record begins with that a revision brought back: its position follows."""
+
 _DIGEST = "~"
 _ESCAPED = dict.fromkeys('"\\\n\r\t\b\f', 2)
 _CONTROL = 6

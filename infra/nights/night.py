@@ -6,6 +6,7 @@ the log has whole decisions or none of them, and another run decides what is lef
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -146,6 +147,7 @@ class Night:
         return look
 
     async def _plan(self, step: str, decider: Decider, space: Space, look: Look) -> Plan:
+        await asyncio.sleep(0)  # a home that is served answers between two spaces
         at = seen(look.rows(space))
         if step == MERGES:
             plan = await decider.merges(space, at.live, self.wish.most)

@@ -10,6 +10,7 @@ from infra.nights.events import DECIDED, DRAIN, UNDO
 from schemas.consolidation import Decision
 from schemas.memory import ClosedRow, OutcomeRow, OutcomeState, RecordKind, RecordRow, Row
 from stages.consolidate import Live, live
+from stages.stored import REVISED
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,17 @@ class Run:
 
 @dataclass(slots=True)
 class Runs:
-    """The runs of a space, by the records that they left there; a run that only retired or drained left none."""
+    """The runs of a space, by the records that they left there; a run that only retired or drained left none.
+
+    What a revision brings back is no run.
+    """
 
     found: dict[str, Run] = field(default_factory=dict)
 
     def add(self, at: Seen) -> list[Run]:
         """Count all records of a space; return the runs, oldest first."""
         for row in at.records:
-            if row.run is not None:
+            if row.run is not None and not row.run.startswith(REVISED):
                 known = self.found.setdefault(row.run, Run(row.run, row.since))
                 known.add(row, is_open=row.id not in at.closed)
         return sorted(self.found.values(), key=lambda one: (one.since, one.run))

@@ -13,7 +13,7 @@ from infra.nights.night import tenants_of
 from infra.nights.sight import seen
 from schemas.consolidation import Decision
 from schemas.space import Space
-from stages.consolidate import TakenUp, UnknownRun, undone
+from stages.consolidate import NoNight, TakenUp, UnknownRun, undone
 
 _STEP = "undo"
 
@@ -23,7 +23,8 @@ async def undo(ground: Ground, wish: Wish, run: str, at: datetime, report: Repor
 
     Raises:
         NoSuchRun: if none of its records stands in any of them.
-        UsageError: if a later run rests on its records in one of them; nothing of the tenant is taken back then.
+        UsageError: if a later run rests on its records in one of them, or it took another one back itself; nothing of
+            the tenant is taken back then.
         RunBusy: if another process consolidates the tenant.
     """
     look = await ground.look()
@@ -60,13 +61,13 @@ def _undone(space: Space, run: str, look: Look) -> tuple[Decision, ...]:
     """Return what takes a run back in a space, nothing where it never was.
 
     Raises:
-        UsageError: if a later run has put its records into others.
+        UsageError: if a later run has put its records into others, or the run took another one back itself.
     """
     try:
         return undone(look.rows(space), run)
     except UnknownRun:
         return ()
-    except TakenUp as error:
+    except (NoNight, TakenUp) as error:
         msg = f"{space}: {error}"
         raise UsageError(msg) from error
 

@@ -4,13 +4,14 @@ from stages.consolidate.limits import Limits, limits_of
 from stages.consolidate.plan import Apart, Live, Plan, live
 from stages.consolidate.proposing import closeness
 from stages.consolidate.stage import Consolidate
-from stages.consolidate.undoing import TakenUp, UnknownRun, undone
+from stages.consolidate.undoing import NoNight, TakenUp, UnknownRun, undone
 
 __all__ = [
     "Apart",
     "Consolidate",
     "Limits",
     "Live",
+    "NoNight",
     "Plan",
     "TakenUp",
     "UnknownRun",

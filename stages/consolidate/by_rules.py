@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import Final
 
 from schemas.memory import RecordKind, RecordRow
@@ -14,6 +15,12 @@ from stages.consolidate.terms import terms
 from stages.consolidate.units import Unit, fill_otherwise, forbidden
 
 WHOLE: Final = "one says all that the other says"
+
+_TRIED: Final = 32
+"""Statements that are tried as what holds another one, the longest: thousands that nearly do would take hours."""
+
+_Rank = tuple[int, int, int]
+"""What may hold a unit: its terms, its cosine, and less its number; the highest one does."""
 
 
 def exact(rows: Iterable[RecordRow]) -> list[Unit]:
@@ -53,7 +60,8 @@ def contained(units: Sequence[Unit], found: Sequence[Edge]) -> list[Unit]:
     It goes on until nothing is left that holds what else is left, so that to do it again changes nothing.
     """
     standing = dict(enumerate(units))
-    while into := _into(standing, found):
+    known: dict[tuple[int, int], bool] = {}
+    while into := _into(standing, found, known):
         done = len(standing)
         for short, long in into:
             if forbidden(standing[long], standing[short]) is None:
@@ -64,22 +72,37 @@ def contained(units: Sequence[Unit], found: Sequence[Edge]) -> list[Unit]:
     return [standing[at] for at in sorted(standing)]
 
 
-def _into(standing: Mapping[int, Unit], found: Iterable[Edge]) -> list[tuple[int, int]]:
-    """Return which unit goes into which; what goes into one that goes into another goes into that one at once."""
-    holders: dict[int, tuple[int, int, int]] = {}
+def _into(
+    standing: Mapping[int, Unit], found: Iterable[Edge], known: dict[tuple[int, int], bool]
+) -> list[tuple[int, int]]:
+    """Return which unit goes into which; what goes into one that goes into another goes into that one at once.
+
+    ``known`` remembers whose words hold whose.
+    """
+    ranks: dict[int, list[_Rank]] = defaultdict(list)
     for edge in found:
-        for short, long in ((edge.one, edge.other), (edge.other, edge.one)):
-            if short in standing and long in standing and _holds(standing[long], standing[short]):
-                rank = (len(standing[long].terms), edge.score, -long)
-                holders[short] = max(holders.get(short, rank), rank)
+        if edge.one in standing and edge.other in standing:
+            one, other = len(standing[edge.one].terms), len(standing[edge.other].terms)
+            short, long = (edge.one, edge.other) if one < other else (edge.other, edge.one)
+            ranks[short].append((max(one, other), edge.score, -long))
+    holders: dict[int, _Rank] = {}
+    for short, every in ranks.items():
+        likely = nlargest(_TRIED, every)
+        best = next((one for one in likely if _holds(standing, -one[2], short, known)), None)
+        if best is not None:
+            holders[short] = best
     return [(short, _top(short, holders)) for short in sorted(holders)]
 
 
-def _holds(long: Unit, short: Unit) -> bool:
-    return contains(long.terms, short.terms) and forbidden(long, short) is None
+def _holds(standing: Mapping[int, Unit], long: int, short: int, known: dict[tuple[int, int], bool]) -> bool:
+    if forbidden(standing[long], standing[short]) is not None:
+        return False
+    if (long, short) not in known:
+        known[long, short] = contains(standing[long].terms, standing[short].terms)
+    return known[long, short]
 
 
-def _top(at: int, holders: Mapping[int, tuple[int, int, int]]) -> int:
+def _top(at: int, holders: Mapping[int, _Rank]) -> int:
     """Return what holds what holds a unit; each is longer than the one before, so there is an end."""
     while at in holders:
         at = -holders[at][2]

@@ -18,6 +18,10 @@ _BLOCK: Final = 512
 """Rows of cosines at a time: of 5,000 records they are 20 MB."""
 
 
+_BUCKETS: Final = 512
+"""Sets into which words are put to tell quickly that one statement can't hold another."""
+
+
 class Edge(NamedTuple):
     """Two nodes by their numbers, the lesser first, and their cosine in thousandths."""
 
@@ -35,6 +39,47 @@ def edges(vectors: Sequence[bytes], least: int) -> list[Edge]:
         for one, other in zip(rows[ahead].tolist(), columns[ahead].tolist(), strict=True):
             found.append(Edge(one + begin, other, int(block[one, other])))
     return found
+
+
+def holding(vectors: Sequence[bytes], least: int, words: Sequence[Sequence[str]]) -> list[Edge]:
+    """Return of ``edges`` those of two nodes of which one may have all ``words`` of the other.
+
+    Thousands of statements in one frame ("has a dog called Rex") are all near each other; few of them hold another.
+    """
+    inside = _inside(words)
+    found: list[Edge] = []
+    for begin, block in blocks(vectors):
+        own = inside[begin : begin + _BLOCK]
+        common, sizes = own @ inside.T, inside.sum(axis=1)
+        one_holds = (common == sizes) | (common == own.sum(axis=1)[:, None])
+        rows, columns = np.nonzero((block >= least) & one_holds)
+        ahead = columns > rows + begin
+        for one, other in zip(rows[ahead].tolist(), columns[ahead].tolist(), strict=True):
+            found.append(Edge(one + begin, other, int(block[one, other])))
+    return found
+
+
+def _inside(words: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    """Return which of ``_BUCKETS`` sets of words each node has one of: who lacks one can't hold who has it."""
+    known = {word: at for at, word in enumerate(dict.fromkeys(word for own in words for word in own))}
+    found = np.zeros((len(words), _BUCKETS), dtype=np.float32)
+    for at, own in enumerate(words):
+        found[at, [known[word] % _BUCKETS for word in own]] = 1
+    return found
+
+
+def closest(vectors: Sequence[bytes], least: int) -> list[Edge]:
+    """Return each node with its nearest, if that has at least ``least`` thousandths; each pair once."""
+    found: dict[Edge, None] = {}
+    for begin, block in blocks(vectors):
+        at = np.arange(len(block))
+        block[at, at + begin] = -FULL
+        best = block.argmax(axis=1)
+        for one, other in zip(at.tolist(), best.tolist(), strict=True):
+            score = int(block[one, other])
+            if score >= least:
+                found[Edge(min(one + begin, other), max(one + begin, other), score)] = None
+    return list(found)
 
 
 def blocks(vectors: Sequence[bytes]) -> Iterator[tuple[int, NDArray[np.int64]]]:

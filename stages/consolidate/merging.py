@@ -13,7 +13,7 @@ from stages.consolidate.apart import ALIKE, near, told, twins
 from stages.consolidate.asking import Answer, Sheet, reason_apart
 from stages.consolidate.by_rules import contained, exact
 from stages.consolidate.contents import in_order, named, place, united
-from stages.consolidate.graph import Edge, clusters, edges
+from stages.consolidate.graph import Edge, closest, clusters, edges, holding
 from stages.consolidate.limits import Limits
 from stages.consolidate.plan import Apart, Live, Plan
 from stages.consolidate.terms import terms
@@ -59,9 +59,8 @@ class Merging:
         if self.language is not None:
             return await self._by_model(units, retired, self.language)
         vectors = await self._vectors(units)
-        found = edges(vectors, self.limits.merge)
-        after = contained(units, found)
-        self._note(after, units, found)
+        after = contained(units, holding(vectors, self.limits.merge, [unit.words for unit in units]))
+        await self._note(after)
         return after
 
     async def _by_model(self, units: list[Unit], retired: int, language: LanguageModel) -> list[Unit]:
@@ -73,7 +72,7 @@ class Merging:
             parts = clusters(len(units), found, self.limits.merge)
             new = [part for part in parts if tuple(units[at].text for at in part) not in asked]
             if not new:
-                self._note(units, units, found)
+                await self._note(units)
                 return units
             made: list[Unit] = []
             for part in new:
@@ -119,14 +118,12 @@ class Merging:
             self.known.update(zip(new, await self.embedder.embed(new), strict=True))
         return [self.known[unit.text] for unit in units]
 
-    def _note(self, after: Iterable[Unit], units: Sequence[Unit], found: Iterable[Edge]) -> None:
-        """Remember which near ones stay apart."""
-        standing = {unit.kept.id for unit in after}
-        for edge in found:
+    async def _note(self, units: Sequence[Unit]) -> None:
+        """Remember of those that stay apart each with its nearest."""
+        for edge in closest(await self._vectors(units), ALIKE):
             left, right = units[edge.one], units[edge.other]
-            if edge.score >= ALIKE and {left.kept.id, right.kept.id} <= standing:
-                reason = reason_apart(left, right) or "each says something that the other does not"
-                self.apart.append(told((left, right), reason, edge.score))
+            reason = reason_apart(left, right) or "each says something that the other does not"
+            self.apart.append(told((left, right), reason, edge.score))
 
     def _bounded(self, units: Iterable[Unit]) -> Iterator[Decision]:
         """Yield the decisions, as long as no more than ``most`` records leave."""

@@ -8,6 +8,7 @@ from schemas.consolidation import Act, Decision
 from schemas.memory import ChangedRow, ClosedRow, RecordContent, RecordRow, Row
 from stages.consolidate.contents import content, named, place, said_at
 from stages.consolidate.units import UNDONE
+from stages.stored import REVISED
 
 
 class UnknownRun(ValueError):  # noqa: N818 - named for what happened, as all of ours are
@@ -16,6 +17,10 @@ class UnknownRun(ValueError):  # noqa: N818 - named for what happened, as all of
 
 class TakenUp(ValueError):  # noqa: N818
     """A later run has put the run's records into its own: that one has to be taken back first."""
+
+
+class NoNight(ValueError):  # noqa: N818
+    """The run took another one back, or is a revision's: what it brought stands for nothing that could come again."""
 
 
 def undone(rows: Iterable[Row], run: str) -> tuple[Decision, ...]:
@@ -27,9 +32,11 @@ def undone(rows: Iterable[Row], run: str) -> tuple[Decision, ...]:
 
     Raises:
         UnknownRun: if memory has no record of the run.
+        NoNight: if the run is no night's, but brought something back.
         TakenUp: if a later run put one of its records into another.
         ValueError: if a record that it stood for is gone from memory.
     """
+    _must_be_a_night(run)
     records: dict[str, RecordRow] = {}
     closed: dict[str, ClosedRow] = {}
     changed = set[str]()
@@ -46,6 +53,14 @@ def undone(rows: Iterable[Row], run: str) -> tuple[Decision, ...]:
         raise UnknownRun(msg)
     standing = (_standing(row, closed, records) for row in own)
     return tuple(_decision(row, records, run) for row in standing if row is not None and row.id not in changed)
+
+
+def _must_be_a_night(run: str) -> None:
+    """Raise ``NoNight`` if the records of a run came back: retired, they would have no successor."""
+    if run.startswith((UNDONE, REVISED)):
+        by = "took another one back" if run.startswith(UNDONE) else "is a revision's"
+        msg = f"run {run!r} {by}, and can't be taken back itself: what it brought back stands for nothing else"
+        raise NoNight(msg)
 
 
 def _standing(row: RecordRow, closed: Mapping[str, ClosedRow], records: Mapping[str, RecordRow]) -> RecordRow | None:

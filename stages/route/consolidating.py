@@ -103,7 +103,7 @@ class _Night:
             source = self.known.get(one.id)
             if source is None or source.text != one.text_hash or one.id in self.closed:
                 return False
-            if one.retired and source.number is None:
+            if one.retired and (source.number is None or (source.is_said and not _may_retire(decision))):
                 return False
         return True
 
@@ -203,6 +203,11 @@ async def consolidate(reader: Reads, message: Passed, body: Consolidation) -> Co
         night.take(decision, {n: records[n] for n in range(first, behind)})
         first = behind
     return _consolidated(night, _vectors(message, records))
+
+
+def _may_retire(decision: Decision) -> bool:
+    """Tell whether a decision may retire what a turn said: something has to come in its place (issue 8)."""
+    return bool(decision.records) and decision.act not in {Act.TOPIC, Act.PERSONA}
 
 
 def _brought_back(body: Consolidation) -> list[RecordContent]:

@@ -17,6 +17,7 @@ from stages.route.made import ROOM, Made, MadeEvent, cost, turn_mark
 from stages.route.making import left, made_of, record_of, resting
 from stages.route.reads import Reads
 from stages.route.sources import references
+from stages.stored import REVISED
 
 Absorbed = dict[str, int | None]
 """Ids of what a merged record stood for, with their references where the state has them."""
@@ -140,7 +141,7 @@ def _returned(
 
 def _copy(reader: Reads, ordinal: int, record: RecordRow) -> RecordRow:
     """Return a copy of a record at this event: what says that it is none of a turn's own is its run."""
-    said = record.model_copy(update={"run": record.run or f"revision-{reader.position}", "said_at": said_at(record)})
+    said = record.model_copy(update={"run": record.run or f"{REVISED}{reader.position}", "said_at": said_at(record)})
     return record_of(reader, ordinal, said)
 
 

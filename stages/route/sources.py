@@ -34,6 +34,11 @@ class Source:
     text: str
     said: int | None
 
+    @property
+    def is_said(self) -> bool:
+        """Whether it is what a turn said, as far as is known, and not derived of that."""
+        return self.said is not None
+
 
 async def sources(reader: Reads, names: Collection[str], retired: Collection[str]) -> dict[str, Source]:
     """Return those of these records that are open; of the ``retired`` only what nothing has changed.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.errors import UsageError
 from infra.gateway.embedded import open_served
 from infra.models import HashEmbedder
 from infra.nights.api import NoSuchRun, Wish
@@ -76,6 +77,9 @@ async def test_undo_brings_back_what_a_night_took(tmp_path: Path) -> None:
         assert (undone.run, undone.restored, undone.standing) == (told.run, 6, 6)
         with pytest.raises(NoSuchRun, match=run):
             _ = [one async for one in undo(ground, Wish(space=MIA), run, NIGHT, silent)]
+        with pytest.raises(UsageError, match="can't be taken back"):
+            _ = [one async for one in undo(ground, Wish(space=MIA), told.run, NIGHT, silent)]
+        assert standing(ground, MIA) == before
         journal = ground.memory.journal
         assert await replayed(journal, tmp_path / "again") == remembered(journal)
 

@@ -7,7 +7,7 @@ import pytest
 from infra.models.hash_embedder import HashEmbedder
 from schemas.consolidation import Act
 from schemas.memory import ChangedRow, CloseCause, ClosedRow, RecordKind, RecordRow, Row
-from stages.consolidate import Consolidate, TakenUp, UnknownRun, live, undone
+from stages.consolidate import Consolidate, NoNight, TakenUp, UnknownRun, live, undone
 from stages.consolidate.contents import content, said_at
 from tests.fakes.nightly import SPACE, applied, left, remembered
 
@@ -66,6 +66,13 @@ async def test_topics_of_a_run_go_and_an_older_version_comes_back() -> None:
     assert topics[0] == topics[2] != topics[1]
     gone = applied(first, undone(first, "night-1"), "undo-night-1")
     assert [row.text for row in standing(gone)] == [row.text for row in events[:2]]
+
+
+@pytest.mark.parametrize("run", ["undo-night-1", "revision-7"])
+async def test_what_came_back_is_not_taken_away_again(run: str) -> None:
+    after = await night(left(ROWS))
+    with pytest.raises(NoNight, match=run):
+        undone(applied(after, undone(after, "night-1"), run), run)
 
 
 async def test_an_unknown_run_is_refused() -> None:

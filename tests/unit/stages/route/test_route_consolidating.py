@@ -137,6 +137,15 @@ async def test_a_record_is_retired_once_in_an_event_and_after(behind: int) -> No
 
 
 @pytest.mark.parametrize("behind", [0, FAR])
+@pytest.mark.parametrize("act", [Act.UNDO, Act.TOPIC, Act.PERSONA])
+async def test_what_was_said_is_never_retired_without_a_successor(behind: int, act: Act) -> None:
+    flow = await told("I have two cats.", behind=behind)
+    (one,) = items(flow, "cats")
+    rows = await flow.consolidate(Decision(act=act, sources=(named(one, one.id, retired=True),), reason="gone"))
+    assert (made(rows), stale(flow), items(flow, "cats")) == ([], 1, [one])
+
+
+@pytest.mark.parametrize("behind", [0, FAR])
 async def test_a_turn_and_what_a_turn_speaks_of_are_never_retired(behind: int) -> None:
     flow = await told("I have two cats.", "I have two cats.", behind=behind)
     (cats, _other), turns = items(flow, "cats"), flow.records(RecordKind.TURN)[:2]
