@@ -46,7 +46,7 @@ class Reason(StrEnum):
     MODEL_UNAVAILABLE = "model_unavailable"
     """It did not answer."""
     MODEL_UNUSABLE = "model_unusable"
-    """It answered, twice, what is of no use, or what cites nothing that is there."""
+    """It answered, twice, what is of no use or cites nothing that is there, or the question is too long for it."""
     OUT_OF_BUDGET = "out_of_budget"
     """Not one piece of the evidence fits into the budget of tokens."""
     OUT_OF_REQUESTS = "out_of_requests"

@@ -7,17 +7,24 @@ from typing import Final
 
 from rich.text import Text
 
-from infra.cli.output import console, spelled, when
-from schemas.answer import Answer, Citation, Reason, Step
+from infra.cli.output import console, counted, spelled, when
+from schemas.answer import Answer, Citation, Reason, Research, Step, Used
 from schemas.recall import Hit
 
 _INDENT: Final = "    "
 
+_MOST: Final = 10
+"""Pieces of evidence that are shown where there is no answer: as many as a recall gives; research finds some tens."""
+
 _REASONS: Final = {
     Reason.NOT_IN_MEMORY: "Not in memory.",
     Reason.NO_MODEL: "No answer: no language model is named (ANABRANCH_LANGUAGE_MODEL). This is the evidence.",
-    Reason.MODEL_UNAVAILABLE: "No answer: the language model does not answer. This is the evidence.",
-    Reason.MODEL_UNUSABLE: "No answer: what the language model said is of no use. This is the evidence.",
+    Reason.MODEL_UNAVAILABLE: (
+        "No answer: the language model does not answer (see `anabranch models check`). This is the evidence."
+    ),
+    Reason.MODEL_UNUSABLE: (
+        "No answer: what the language model says is of no use, or the question too long for it. This is the evidence."
+    ),
     Reason.OUT_OF_BUDGET: "No answer: no piece of the evidence fits into the budget (--budget). This is the evidence.",
     Reason.OUT_OF_REQUESTS: "No answer: no request to the language model was allowed. This is the evidence.",
     Reason.OUT_OF_TIME: "No answer: the time was over (ANABRANCH_ANSWER_SECONDS). This is the evidence.",
@@ -34,8 +41,10 @@ def show_answer(question: str, answer: Answer) -> None:
         out.print(Text(_step(step), style="dim"))
     if answer.reason is Reason.NOT_IN_MEMORY and answer.evidence:
         out.print(Text("What comes nearest:", style="dim"))
-    for shown in answer.citations or answer.evidence:
+    for shown in answer.citations or answer.evidence[:_MOST]:
         out.print(_rests(shown))
+    if more := len(answer.evidence[_MOST:]):
+        out.print(Text(f"  {more} more: --json shows all", style="dim"))
     out.print(Text(_note(answer), style="yellow" if answer.stale else "dim"))
 
 
@@ -70,8 +79,20 @@ def _lines(step: Step) -> Iterator[str]:
 def _note(answer: Answer) -> str:
     """Return what the answer took, how the research ended, and how fresh it is."""
     used = answer.used
-    took = f"{used.searches} searches, {used.requests} requests, {answer.took_ms:.0f} ms"
-    late = f"{answer.behind} events are" if answer.behind else "what --after names is"
+    spent = counted(used.searches, "search", "searches"), counted(used.requests, "request"), f"{answer.took_ms:.0f} ms"
+    ended = "" if answer.research is Research.NONE else f"; research ended: {answer.research.value.replace('_', ' ')}"
+    late = counted(answer.behind, "event is", "events are") if answer.behind else "what --after names is"
     stale = f"; stale: {late} not in memory yet" if answer.stale else ""
-    withheld = f"; {used.withheld} suspect records were not shown to the model" if used.withheld else ""
-    return f"{took}; research ended: {answer.research.value.replace('_', ' ')}{withheld}{stale}\n"
+    return f"{', '.join(spent)}{ended}{_left_out(used)}{stale}\n"
+
+
+def _left_out(used: Used) -> str:
+    """Return what the model was not shown, or was not let say."""
+    withheld = (
+        f"; not shown to the model: {counted(used.withheld, 'suspect record')}"
+        if used.withheld and used.requests
+        else ""
+    )
+    unshown = f"; without room in the budget: {counted(used.unshown, 'piece')}" if used.unshown else ""
+    refused = f"; refused: {counted(used.refused, 'invented citation')}" if used.refused else ""
+    return f"{withheld}{unshown}{refused}"

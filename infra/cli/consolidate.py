@@ -36,7 +36,6 @@ OneSpaceOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
-        help="Merge what memory holds twice, and tell its topics and personas.",
         invoke_without_command=True,
         epilog="Example: anabranch consolidate --tenant acme --dry-run",
     )
@@ -88,7 +87,10 @@ def undo(
     space: OneSpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a run back: what it merged comes again, and what it wrote leaves the search."""
+    """Take a run back: what it merged comes again, and what it wrote leaves the search.
+
+    The next run doesn't merge again what this brings back, but it writes topics and personas anew.
+    """
     if (tenant is None) == (space is None):
         msg = "say where: --space TENANT/SPACE, or --tenant TENANT"
         raise UsageError(msg)
@@ -120,7 +122,7 @@ def _print(told: Told, *, dry: bool, as_json: bool) -> None:
     if as_json:
         output.json_lines(night_report.objects(told, dry=dry))
     else:
-        night_report.show(told)
+        night_report.show(told, dry=dry)
 
 
 async def _must_be_known(ground: Ground, wish: Wish) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from infra.cli import output
 from infra.cli.checks import Check, Verdict
 from infra.errors import AnabranchError
 from infra.home import LOG, read_only
@@ -35,7 +36,8 @@ def judged(last: Mapping[str, datetime], now: datetime) -> Check:
     if not last:
         return Check("nights", Verdict.FINE, "no consolidation yet; `anabranch consolidate` is for cron")
     tenant, at = min(last.items(), key=lambda one: one[1])
-    found = f"{len(last)} tenants; {tenant} was last consolidated {(now - at) / timedelta(hours=1):.0f} hours ago"
+    hours = output.counted(round((now - at) / timedelta(hours=1)), "hour")
+    found = f"{output.counted(len(last), 'tenant')}; {tenant} was last consolidated {hours} ago"
     if now - at > LATE:
         advice = f"run `anabranch consolidate --tenant {tenant}`, and see whether cron still does"
         return Check("nights", Verdict.ODD, found, advice)

@@ -58,13 +58,13 @@ def counts(told: Told) -> dict[str, Any]:
     }
 
 
-def show(told: Told) -> None:
-    """Print what became of a space, if anything did."""
+def show(told: Told, *, dry: bool) -> None:
+    """Print what became of a space, or would, if anything did."""
     if not (told.decisions or told.apart or told.drained or told.left):
         return
     typer.echo(f"{told.space}  {told.run}")
     if told.drained:
-        typer.echo("  nobody spoke here of late: working memory is routed")
+        typer.echo(f"  nobody spoke here of late: working memory {'would be' if dry else 'is'} routed")
     for one in told.decisions:
         _show_decision(told, one)
     for apart in told.apart:
@@ -95,9 +95,10 @@ def _more(told: Told) -> Iterator[str]:
     if told.stale:
         yield f"{len(told.stale)} stale: what they rest on had changed meanwhile; the next run takes it up"
     if told.degraded:
-        yield f"{told.degraded} answers of the model were of no use: rules stood in"
+        yield f"{output.counted(told.degraded, 'answer')} of the model of no use: rules stood in"
     if told.left:
-        yield f"{told.left} more decisions are left to the next run, which may retire as many again (--most)"
+        more = output.counted(told.left, "decision")
+        yield f"left to the next run, which may retire as many again (--most): {more}"
 
 
 def _brief(text: str) -> str:
@@ -112,5 +113,6 @@ def total(every: Iterable[Told], *, dry: bool) -> str:
     for one in told:
         sums.update({name: int(count) for name, count in counts(one).items()})
     acts = ", ".join(f"{sums[act]} {act.value}" for act in _ACTS if sums[act]) or "nothing to do"
-    rest = f"{sums['retired']} records retired, {sums['apart']} groups left apart, {sums['stale']} stale"
-    return f"{len(told)} spaces{' (nothing was published)' if dry else ''}: {acts}; {rest}."
+    retired, apart = output.counted(sums["retired"], "record"), output.counted(sums["apart"], "group")
+    spaces = f"{output.counted(len(told), 'space')}{' (nothing was published)' if dry else ''}"
+    return f"{spaces}: {acts}; {retired} retired, {apart} left apart, {sums['stale']} stale."

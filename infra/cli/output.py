@@ -64,6 +64,11 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, markup=False, width=200)
 
 
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """Return a count with its noun: "1 space", "2 spaces"; ``more`` where that is not ``one`` with an s."""
+    return f"{count} {one if count == 1 else more or f'{one}s'}"
+
+
 def when(at: datetime) -> str:
     """Return a time for people: to the minute, with its offset where that is not UTC."""
     zone = at.strftime("%z")

@@ -99,7 +99,10 @@ def _read(path: Path) -> Manifest:
     try:
         return _MANIFEST.decode(path.read_bytes())
     except Malformed as error:
-        msg = f"{path} cannot be read ({error}): another version wrote it; build the index again"
+        msg = (
+            f"{path} cannot be read ({error}): another version wrote it; build the index anew "
+            "with `anabranch reindex --derive`, then `anabranch reindex switch`"
+        )
         raise IndexMismatchError(msg) from error
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infra.home import INDEX
 from infra.qdrant import reached
-from infra.qdrant.folder import held_in
+from infra.qdrant.folder import IndexMismatchError, Manifest, held_in
 from infra.reindex.api import Standing
 from infra.reindex.homes import journal_of
 from infra.reindex.pointer import Entry, Pointer, generation_folder
@@ -49,18 +49,26 @@ def _standing(role: str, entry: Entry | None, home: Path, journal: Journal, livi
 
 def _of_generation(role: str, number: int, home: Path, journal: Journal, living: int) -> Standing:
     folder = generation_folder(home, number) / INDEX
-    manifest = held_in(folder)
+    manifest, unread = _manifest(folder)
     with _journal(home, number, journal, living) as own:
         return Standing(
             role=role,
             kind="first" if number == FIRST_GENERATION else "derive",
             name=str(folder.relative_to(home)),
             generation=number,
-            model=manifest.model if manifest else "none yet",
+            model=manifest.model if manifest else unread,
             dimension=manifest.dimension if manifest else 0,
             embedder=own.noted("embedder"),
             behind=sum(own.lag(FIRST, space) for space in own.pending(FIRST)),
         )
+
+
+def _manifest(folder: Path) -> tuple[Manifest | None, str]:
+    """Return what an index holds, or why that cannot be told: another version's is what a derivation replaces."""
+    try:
+        return held_in(folder), "none yet"
+    except IndexMismatchError:
+        return None, "another version's"
 
 
 @contextmanager

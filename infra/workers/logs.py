@@ -11,8 +11,8 @@ from typing import IO, Final
 _QUIET: Final = ("aiokafka", "faust", "mode", "kafka", "aiohttp.access", "asyncio")
 """Libraries that set levels of their own."""
 
-_TALKS: Final = ("infra.workers", "infra.gateway")
-"""What tells of starts, requests and ends too; all else tells of what goes wrong."""
+_TALKS: Final = ("infra.workers", "infra.gateway", "infra.nights")
+"""What tells of starts, requests, nights and ends too; all else tells of what goes wrong."""
 
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "event"}
 """What every record has: all else was given by ``extra`` and belongs into the line, but for what libraries add to

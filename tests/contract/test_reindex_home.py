@@ -233,3 +233,18 @@ async def test_an_index_that_lacks_a_record_is_not_switched_to(tmp_path: Path, m
         with pytest.raises(NotReady, match="abandon"):
             await work.switch(silent)
     assert [role for role, _, _ in await roles(tmp_path, NEW)] == ["reading", "next"]
+
+
+async def test_a_home_whose_index_another_version_wrote_is_derived_anew_and_read(tmp_path: Path) -> None:
+    await lived(tmp_path)
+    manifest = tmp_path / "index" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"layout":3', '"layout":2'))
+    with pytest.raises(HomeUnusable, match=r"another version wrote it.*reindex --derive"):
+        async with open_memory(settings(tmp_path)) as memory:
+            await cited(memory)
+    async with open_reindex(settings(tmp_path)) as work:
+        await work.derive(None, silent)
+        assert [one.model for one in await work.status()] == ["another version's", "hash@2"]
+        assert (await work.switch(silent)).model == "hash@2"
+    async with open_memory(settings(tmp_path)) as memory:
+        assert await cited(memory)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infra.answering import Answering
+from infra.cli.answered import show_answer
+from schemas.answer import Answer, Reason, Research, Used
 from stages.contract import Unavailable
 from tests.fakes.agents import AWAY, NOT_FOUND, Agents, notes, reply
 from tests.fakes.command import SPACE, Cli, jsonl, line, objects
 from tests.fakes.memory import FakeMemory
+from tests.fakes.searching import hit
 
 FIELDS = {
     *("id", "answer", "reason", "confidence", "inferred", "citations", "evidence", "research", "stale", "behind"),
@@ -102,7 +106,7 @@ def test_as_of_and_no_wait_are_those_of_recall(filled: Cli, memory: FakeMemory) 
     memory.log.append((SPACE, json.dumps(line("t4", "more floor")).encode()))
     (stale,) = objects(filled(*given, "--no-wait"))
     assert (stale["stale"], stale["behind"]) == (True, 1)
-    assert "stale: 1 events are not in memory yet" in filled(*given[:-1], "--no-wait").stdout
+    assert "stale: 1 event is not in memory yet" in filled(*given[:-1], "--no-wait").stdout
 
 
 def test_an_index_that_is_away_is_told(filled: Cli, memory: FakeMemory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,3 +118,33 @@ def test_an_index_that_is_away_is_told(filled: Cli, memory: FakeMemory, monkeypa
     result = filled("answer", "--space", SPACE, "--question", "floor")
     assert result.exit_code == 3
     assert "the index is gone" in result.stderr
+
+
+def test_what_the_model_invented_and_what_had_no_room_is_told(filled: Cli, memory: FakeMemory) -> None:
+    says(memory, Agents(reply=[reply("yes", 99), reply("yes", 1)]))
+    shown = filled("answer", "--space", SPACE, "--question", "kitchen floor")
+    assert "yes   (high confidence)" in shown.stdout
+    assert "refused: 1 invented citation\n" in shown.stdout
+
+
+def test_without_a_model_the_last_line_tells_of_no_research(filled: Cli) -> None:
+    shown = filled("answer", "--space", SPACE, "--question", "kitchen floor")
+    assert "1 search, 0 requests, " in shown.stdout
+    assert "research ended" not in shown.stdout
+
+
+def test_for_people_so_much_evidence_is_shown_as_a_recall_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    evidence = tuple(hit(f"t{n}", f"text {n}") for n in range(12))
+    plain: dict[str, Any] = {
+        "id": None,
+        "confidence": None,
+        "inferred": False,
+        "citations": (),
+        "research": Research.ENOUGH,
+    }
+    plain |= {"stale": False, "behind": 0, "took_ms": 1.0, "used": Used()}
+    show_answer("what?", Answer(answer=None, reason=Reason.NOT_IN_MEMORY, evidence=evidence, **plain))
+    printed = capsys.readouterr().out
+    assert "text 9\n" in printed
+    assert "text 10" not in printed
+    assert "2 more: --json shows all" in printed

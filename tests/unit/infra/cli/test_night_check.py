@@ -15,7 +15,7 @@ from tests.fakes.night_runs import NIGHT
     ("hours", "verdict", "found"),
     [
         ({}, Verdict.FINE, "no consolidation yet"),
-        ({"acme": 24}, Verdict.FINE, "1 tenants; acme was last consolidated 24 hours ago"),
+        ({"acme": 24}, Verdict.FINE, "1 tenant; acme was last consolidated 24 hours ago"),
         ({"acme": 24, "zoo": 40}, Verdict.ODD, "2 tenants; zoo was last consolidated 40 hours ago"),
     ],
 )

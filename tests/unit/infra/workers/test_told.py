@@ -60,7 +60,8 @@ def test_each_record_is_one_line_of_json_with_its_stage_worker_and_event() -> No
     logging.getLogger("infra.workers.any").info("d")
     logging.getLogger("aiokafka.any").info("e")
     logging.getLogger("streams.any").debug("f")
-    first, second = [json.loads(line) for line in out.getvalue().splitlines()]
+    logging.getLogger("infra.nights.any").info("g")
+    first, second, night = [json.loads(line) for line in out.getvalue().splitlines()]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", first.pop("at"))
     assert first == {
         "level": "warning",
@@ -72,6 +73,7 @@ def test_each_record_is_one_line_of_json_with_its_stage_worker_and_event() -> No
         "space": "acme/ü",
     }
     assert (second["level"], second["event"], second["message"]) == ("info", "told", "d")
+    assert night["message"] == "g"
 
 
 @pytest.mark.usefixtures("_own_logging")
