@@ -144,8 +144,9 @@ class Graph:
         if self.plan.hops == 1:
             return Reached(_best(near.values()), {}, context)
         tied = _tied(about, seeds, self.plan.priors)
-        further, rows = await gather(self._edges(_front(_best(near.values()), first)), self._turns(tied))
-        far = _spread_each(near, ways(further, self.plan.priors))
+        front = _front(_best(near.values()), first)
+        further, rows, over = await gather(self._edges(front), self._turns(tied), self._over(front))
+        far = _spread_each(_less(near, over), ways(further, self.plan.priors))
         read = {one.record.id: one.record for one in rows if self.scope.shows(one.record)}
         return Reached(_best([*near.values(), *far.values()]), tied, context, read)
 
@@ -164,6 +165,15 @@ class Graph:
         found = await self.search.matching(where, _ABOUT_LIMIT) if self.plan.hops > 1 and seeds else []
         return [one for one in found if one.record.run is not None and self.scope.shows(one.record)]
 
+    async def _over(self, nodes: Sequence[str]) -> frozenset[str]:
+        """Return which records consolidation made and then closed: what it took back ties nothing together any more.
+
+        Their edges stay, as all rows do. The bodies are wanted later anyway.
+        """
+        found = await self.search.fetch(self.scope.space, self.scope.as_of, nodes) if nodes else []
+        closed = (one.record for one in found if one.until <= self.scope.as_of)
+        return frozenset(record.id for record in closed if record.run is not None)
+
     async def _turns(self, tied: Scores) -> list[Found]:
         if not tied:
             return []
@@ -174,6 +184,13 @@ def _spread_each(scores: Mapping[str, Scores], led: Ways) -> dict[str, Scores]:
     """Return what one hop gives from each seed by itself: none gains by the way back to it."""
     given = {seed: spread(reached, led) for seed, reached in scores.items()}
     return {seed: {name: score for name, score in found.items() if name != seed} for seed, found in given.items()}
+
+
+def _less(scores: Mapping[str, Scores], gone: frozenset[str]) -> Mapping[str, Scores]:
+    """Return the scores from each seed without those of some records."""
+    if not gone:
+        return scores
+    return {seed: {name: one for name, one in found.items() if name not in gone} for seed, found in scores.items()}
 
 
 def _tied(about: Sequence[Found], seeds: Scores, priors: Mapping[EdgeType, int]) -> dict[str, int]:
