@@ -1,4 +1,4 @@
-"""``bench gpu``: a language model on vLLM by Ray, ten sessions written with it, and what recall and answers gain by it.
+"""``bench gpu``: a language model on vLLM by Ray, ten sessions written with it; what views, nights and answers gain.
 
 ``--dry-run`` goes the same way on a processor: it prints what would be served, starts no GPU server, and asks the
 language model that the settings name.
@@ -23,6 +23,8 @@ from rich.console import Console
 from infra.bench.answers_run import Wanted as Answers
 from infra.bench.answers_run import run_first_answers
 from infra.bench.model_process import ModelProcess
+from infra.bench.nights_first import run_first_nights
+from infra.bench.report import lines
 from infra.bench.views_run import run_views
 from infra.errors import MissingError, UsageError
 from infra.settings import Settings
@@ -77,21 +79,29 @@ async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
 
 
 async def _measure(settings: Settings, wanted: Wanted, console: Console) -> None:
-    """Print all figures that want the model: what views bring, then how its answers from memory score.
+    """Print all figures that want the model: what views bring, what a night does, how answers from memory score.
 
     They are made side by side: a space asks for one turn after the other, and time on a GPU is dear. What is to be
     measured beside them is a task more here, with a page of its own.
     """
     wide = settings if wanted.dry else settings.model_copy(update={"model_context": _CONTEXT})
-    out = None if wanted.raw is None else wanted.raw.with_name(f"{wanted.raw.name}.answers")
-    page = StringIO()
+    nights, answers = _page(console), _page(console)
+    path, sessions = wanted.path, wanted.sessions
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(run_views(settings, wanted.path, wanted.sessions, console, wanted.raw))
-        answers = run_first_answers(
-            wide, Answers(wanted.path, out), wanted.sessions, Console(file=page, width=console.width)
-        )
-        tasks.create_task(answers)
-    console.print(page.getvalue(), markup=False, highlight=False, end="")
+        tasks.create_task(run_views(settings, path, sessions, console, wanted.raw))
+        tasks.create_task(run_first_nights(settings, path, sessions, nights, _beside(wanted.raw, "nights")))
+        tasks.create_task(run_first_answers(wide, Answers(path, _beside(wanted.raw, "answers")), sessions, answers))
+    for page in (nights, answers):
+        lines(console, page.export_text().splitlines())
+
+
+def _page(console: Console) -> Console:
+    """Return a page as wide as a console, which is printed when all of it is there."""
+    return Console(file=StringIO(), width=console.width, record=True)
+
+
+def _beside(raw: Path | None, name: str) -> Path | None:
+    return None if raw is None else raw.with_name(f"{raw.name}.{name}")
 
 
 def _config(folder: Path, wanted: Wanted) -> Path:

@@ -59,9 +59,10 @@ def gpu(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Without a GPU: ask ANABRANCH_LANGUAGE_MODEL.")] = False,
     raw: Raw = None,
 ) -> None:
-    """The benchmarks `views` and `answers` with a language model on vLLM, which Ray starts on this machine's GPU.
+    """`views`, `consolidation` and `answers` with a language model on vLLM, which Ray starts on this machine's GPU.
 
-    Answers are about the first sessions alone, from a memory that the model wrote; `--raw` keeps them in FILE.answers.
+    All are about the first sessions alone, in memories that the model wrote; `--raw` keeps what is asked before and
+    after a night in FILE.nights, answers in FILE.answers.
     """
     from infra.bench.gpu_run import Wanted, run_gpu  # noqa: PLC0415
 

@@ -146,7 +146,7 @@ class Graph:
         tied = _tied(about, seeds, self.plan.priors)
         front = _front(_best(near.values()), first)
         further, rows, there = await gather(self._edges(front), self._turns(tied), self._there(front))
-        gone = {one.record.id for one in there if one.until != OPEN}
+        gone = {one.record.id for one in there if one.until != OPEN and one.record.run is not None}
         near = {
             seed: {name: score for name, score in found.items() if name not in gone} for seed, found in near.items()
         }
@@ -164,7 +164,7 @@ class Graph:
         return await self.search.edges(self.scope.space, self.scope.as_of, list(nodes), _EVENTS)
 
     async def _there(self, nodes: Sequence[str]) -> list[Found]:
-        """Return the records of nodes: one that was closed leads nowhere, such as a topic of a night taken back."""
+        """Return the records of nodes: one of a night leads nowhere once it is closed, since its edges stay."""
         return await self.search.fetch(self.scope.space, self.scope.as_of, nodes) if nodes else []
 
     async def _about(self, seeds: Scores) -> list[Found]:

@@ -63,12 +63,23 @@ def ruled(data: Any) -> object:
     }
 
 
+def alone(_data: Any) -> object:
+    return {"groups": []}
+
+
+def portrayed(data: Any) -> object:
+    return {"text": _begun(data["statements"])}
+
+
 ANSWERS: dict[str, Callable[[Any], object]] = {
     "normalize_understand": understood,
     "extract_per_view_extract": read_out,
     "extract_per_view_discover": discovered,
     "extract_per_view_canonical": canonical,
     "route_route": ruled,
+    "consolidate_merge": alone,
+    "consolidate_topics": alone,
+    "consolidate_persona": portrayed,
 }
 """By the names of the prompts, as a request bears them."""
 

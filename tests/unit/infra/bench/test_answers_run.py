@@ -129,15 +129,19 @@ async def test_the_first_sessions_alone(tmp_path: Path, talk: Path, server: Chat
     assert table(rows)[MEMORY] == [1.0]
 
 
-async def test_a_gpu_measures_views_and_answers_side_by_side(tmp_path: Path, talk: Path) -> None:
+async def test_a_gpu_measures_views_nights_and_answers_side_by_side(tmp_path: Path, talk: Path) -> None:
     """The dry way: what is asked of a GPU is asked of the model that the settings name."""
     console, raw = Console(record=True, width=200), tmp_path / "raw.jsonl"
     wanted = Gpu(talk, "a model", 1, dry=True, raw=raw)
     with ChatServer(lambda called: bicycle(called) if called.name.startswith("answer") else plain(called)) as server:
         await gpu_run._measure(settings(tmp_path, language_model=server.setting), wanted, console)
     printed = console.export_text()
-    assert printed.index("All records") < printed.index("LoCoMo: answers")
+    assert printed.index("All records") < printed.index("after a night") < printed.index("LoCoMo: answers")
     assert f"{FULL}" in printed.partition("LoCoMo: answers")[2]
+    assert "kept: a second night decided 0 more" in printed
+    nights = [json.loads(line) for line in (tmp_path / "raw.jsonl.nights").read_text().splitlines()]
+    assert [one["stand"] for one in nights] == ["before", "after a night", "taken back"]
+    assert {one["question"] for one in nights} == {"Which bicycle did Bo buy?"}
     assert (tmp_path / "raw.jsonl.answers").exists()
 
 

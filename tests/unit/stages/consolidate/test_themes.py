@@ -83,6 +83,24 @@ async def test_what_nobody_surely_said_of_themselves_reaches_no_topic(fields: di
     assert await themes(left([event(POTTERY[0], 1), event(POTTERY[1], 2, **fields)])) == ()
 
 
+async def test_a_guess_reaches_no_persona_and_what_confirms_it_does() -> None:
+    """Route writes what confirms a guess as an item of its own; the guess stays one, and nothing rests on it."""
+    guess, ward, nurse = (
+        attribute(text, at, "work", "identity", view_set=1, rests_on=rests_on)
+        for at, (text, rests_on) in enumerate(
+            [
+                ("Mia works as a nurse.", "the ward"),
+                ("Mia works on a ward.", None),
+                ("Mia works as a nurse.", None),
+            ]
+        )
+    )
+    assert of(Act.PERSONA, await themes(left([guess, ward]))) == []
+    (decision,) = of(Act.PERSONA, await themes(left([guess, ward, nurse])))
+    assert {one.id for one in decision.sources} == {ward.id, nurse.id}
+    assert decision.records[0].provenance == ("t1", "t2")
+
+
 async def test_what_is_no_longer_so_or_still_in_working_memory_reaches_none() -> None:
     rows = [event(POTTERY[0], 1), event(POTTERY[1], 2)]
     changed = ChangedRow(space=SPACE, id=rows[0].id, position=5, successor=rows[1].id)

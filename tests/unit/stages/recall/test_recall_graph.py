@@ -171,6 +171,24 @@ async def test_topic_and_persona_records_tie_the_turns_they_rest_on() -> None:
     assert ("t4",) in {row.provenance for row in reached.read.values()}
 
 
+@pytest.mark.parametrize("kind", [RecordKind.TOPIC, RecordKind.FACT])
+async def test_what_a_night_made_leads_on_until_it_is_taken_back(kind: RecordKind) -> None:
+    memory = await told()
+    own = [memory.row_id(name, "turn") for name in ("t1", "t4")]
+    made = memory.row(memory.turns[0], kind, "boats", 1, provenance=("t1", "t4"), run="night-1")
+    mentions = (edge(one, made.id, EdgeType.MENTIONS, 75) for one in own)
+    await memory.event([made, *_at(memory, *mentions)])
+    plan = replace(PLAN, hops=2)
+    before = await (await graph(memory, plan)).reached({"t1": 1000}, {})
+    # there 1000 x .5 x .75 x .85 = 318; and back 318 x .5 x .75 x .85 = 101
+    assert (before.records[made.id], before.records[own[1]]) == (318, 101)
+    at = len(memory.turns) - 1
+    await memory.event([ClosedRow(space=memory.space, id=made.id, until=at, cause=CloseCause.UNDO, successor=None)])
+    after = await (await graph(memory, plan)).reached({"t1": 1000}, {})
+    assert own[1] not in after.records
+    assert own[1] not in after.turns
+
+
 async def test_at_most_two_reads_are_made_one_after_the_other() -> None:
     memory = await told()
     depth: list[int] = []
