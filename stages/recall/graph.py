@@ -151,7 +151,8 @@ class Graph:
             seed: {name: score for name, score in found.items() if name not in gone} for seed, found in near.items()
         }
         far = _spread_each(near, ways(further, self.plan.priors))
-        read = {one.record.id: one.record for one in [*rows, *there] if self.scope.shows(one.record)}
+        still = [*rows, *(one for one in there if one.until == OPEN)]
+        read = {one.record.id: one.record for one in still if self.scope.shows(one.record)}
         return Reached(_best([*near.values(), *far.values()]), tied, context, read)
 
     def _nodes(self, turns: Scores) -> dict[str, int]:

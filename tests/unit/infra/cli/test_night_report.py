@@ -28,7 +28,7 @@ async def night(**more: object) -> Told:
 
 async def test_a_conflict_is_kept_apart_and_the_report_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     told = await night()
-    night_report.show(told)
+    night_report.show(told, dry=False)
     shown = capsys.readouterr().out
     assert "    - Mia has a cat. (3 times)\n    + Mia has a cat.\n" in shown
     apart = shown.partition("left apart (0.")[2]
@@ -43,21 +43,21 @@ async def test_what_was_refused_is_no_deed(capsys: pytest.CaptureFixture[str]) -
     stale = of_other_code()
     told = await night(stale=[stale], left=4, degraded=1, drained=True)
     told.decisions.append(stale)
-    night_report.show(told)
+    night_report.show(told, dry=False)
     shown = capsys.readouterr().out
     assert "nobody spoke here of late" in shown
     assert "duplicate (stale: left as it was): the same words" in shown
     assert "1 stale: what they rest on had changed meanwhile; the next run takes it up" in shown
-    assert "1 answers of the model were of no use: rules stood in" in shown
-    assert "4 more decisions are left to the next run" in shown
+    assert "of the model of no use: rules stood in" in shown
+    assert "left to the next run, which may retire as many again (--most): 4 decisions" in shown
     counted = night_report.counts(told)
     assert (counted["duplicate"], counted["retired"], counted["stale"], counted["left"]) == (1, 3, 1, 4)
     total = night_report.total([told, Told(Space("acme/other"), "night-1")], dry=True)
-    assert total == "2 spaces (nothing was published): 1 duplicate; 3 records retired, 1 groups left apart, 1 stale."
+    assert total == "2 spaces (nothing was published): 1 duplicate; 3 records retired, 1 group left apart, 1 stale."
 
 
 def test_a_space_in_which_nothing_was_done_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     quiet = Told(SPACE, "night-1")
-    night_report.show(quiet)
+    night_report.show(quiet, dry=False)
     assert capsys.readouterr().out == ""
-    assert night_report.total([quiet], dry=False).startswith("1 spaces: nothing to do; 0 records retired")
+    assert night_report.total([quiet], dry=False).startswith("1 space: nothing to do; 0 records retired")

@@ -6,6 +6,7 @@ import pytest
 
 from infra.models.hash_embedder import HashEmbedder
 from stages.consolidate import Consolidate, by_rules, live
+from stages.consolidate.containment import contains
 from stages.consolidate.terms import Term
 from tests.fakes.nightly import SPACE, applied, left, remembered
 
@@ -16,7 +17,6 @@ async def test_what_lacks_a_word_of_another_is_not_compared_with_it_term_by_term
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared = 0
-    contains = by_rules.contains
 
     def counted(long: tuple[Term, ...], short: tuple[Term, ...]) -> bool:
         nonlocal compared
