@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infra.qdrant.bm25 import GRID
+from infra.qdrant.vectors import Rows, Scores, Vectors
 from schemas.memory import OPEN, RecordKind
 
-Rows = NDArray[np.intp]
-Scores = NDArray[np.int64] | NDArray[np.float32]
 Best = list[tuple[int, str]]
 """(-score, id), in order: the best first."""
 
@@ -29,10 +28,7 @@ _WEIGHT_BITS: Final = 7
 """A posting is row << 7 | weight: weights are at most 122, and 2^25 rows are far more than a process holds."""
 
 _SPARSE: Final = 4
-"""Where fewer than one row in so many is wanted, their vectors are gathered; else all are multiplied.
-
-A word that more of the rows hold has a byte for each row: eight times as fast to add up as its postings.
-"""
+"""A word that more than one row in so many holds has a byte for each row: eight times as fast to add up as postings."""
 
 COMMON: Final = 512
 """Records that hold a word at least before it has that: fewer are added up together with the rare ones."""
@@ -51,52 +47,6 @@ class Stored(NamedTuple):
     weights: Mapping[int, int]
     brief: str
     vector: bytes | None = None
-
-
-@dataclass(slots=True)
-class Vectors:
-    """Int8 vectors as floats, a row for each record: ``room`` of them first, then half as many more each time."""
-
-    dimension: int
-    room: int
-    _there: NDArray[np.bool_] = field(init=False)
-    _rows: NDArray[np.float32] = field(init=False)
-    _all: bool = True
-
-    def __post_init__(self) -> None:
-        """Begin without a row."""
-        self._there = np.zeros(self.room, dtype=np.bool_)
-        self._rows = np.zeros((self.room, self.dimension), dtype=np.float32)
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return self._rows.nbytes
-
-    def put(self, row: int, vector: bytes | None) -> None:
-        """Set the vector of the row after the last, or one before it."""
-        if row >= len(self._rows):
-            more = row + 8 + row // 2
-            self._rows = np.concatenate([self._rows, np.zeros((more - row, self.dimension), dtype=np.float32)])
-            self._there = np.concatenate([self._there, np.zeros(len(self._rows) - len(self._there), dtype=np.bool_)])
-        self._there[row] = vector is not None
-        self._all &= vector is not None
-        if vector is not None:
-            self._rows[row] = np.frombuffer(vector, dtype=np.int8)
-
-    def dots(self, vector: bytes, rows: Rows, end: int) -> tuple[Rows, Scores]:
-        """Return those of ``rows``, all below ``end``, that have a vector, and their dot products: whole floats."""
-        asked = np.frombuffer(vector, dtype=np.int8).astype(np.float32)
-        rows = rows if self._all else rows[self._there[rows]]
-        if len(rows) < end // _SPARSE:
-            return rows, _products(self._rows[rows], asked)
-        return rows, _products(self._rows[:end], asked)[rows]
-
-
-def _products(vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> Scores:
-    # not BLAS: its threads wait for each other, 8 ms on a busy machine; memory sets the pace, so one is as fast
-    products: NDArray[np.float32] = np.einsum("ij,j->i", vectors, asked)
-    return products
 
 
 @dataclass(slots=True)
@@ -160,6 +110,22 @@ class Column:
         """Return how many of the first ``rows`` records hold a sparse dimension."""
         postings = self._postings.get(dimension)
         return bisect_right(postings, rows << _WEIGHT_BITS) if postings else 0
+
+    def gone(self, as_of: int) -> Rows:
+        """Return the rows, in order, that were closed at or before a position."""
+        if not self._closed:
+            return np.zeros(0, dtype=np.intp)
+        return np.flatnonzero(np.frombuffer(self._until, dtype=np.int64) <= as_of)
+
+    def lost(self, dimension: int, gone: Rows) -> int:
+        """Return how many of the rows ``gone`` hold a sparse dimension."""
+        postings = self._postings.get(dimension)
+        if not postings or not len(gone):
+            return 0
+        holding = np.frombuffer(postings, dtype=np.uint32) >> _WEIGHT_BITS
+        at = np.searchsorted(holding, gone)
+        there = at < len(holding)
+        return int((holding[at[there]] == gone[there]).sum())
 
     def knows(self, tags: Sequence[str]) -> bool:
         """Tell whether any record bears one of the tags."""

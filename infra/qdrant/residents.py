@@ -13,10 +13,11 @@ from operator import attrgetter
 from typing import Final
 
 from infra.qdrant import bm25
-from infra.qdrant.columns import Best, Column, Rows, Stored, Vectors
+from infra.qdrant.columns import Best, Column, Stored
 from infra.qdrant.conditions import narrowings
 from infra.qdrant.points import Facts, facts
 from infra.qdrant.ranking import Ranked
+from infra.qdrant.vectors import Rows, Vectors
 from schemas.memory import RecordKind
 from schemas.space import Space
 from stages.contract import Unavailable
@@ -91,13 +92,13 @@ class Resident:
         return known
 
     def values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
-        """Return the BM25 query values of tokens; the corpus is the records of these kinds as of then, closed too."""
-        counted = [(column, column.count(where.as_of)) for column in self._of(where)]
+        """Return the BM25 query values of tokens; the corpus is what is open then, so an undo leaves scores alone."""
+        counted = [(column, column.count(where.as_of), column.gone(where.as_of)) for column in self._of(where)]
 
         def holding(dimension: int) -> int:
-            return sum(column.holding(dimension, rows) for column, rows in counted)
+            return sum(column.holding(dimension, rows) - column.lost(dimension, gone) for column, rows, gone in counted)
 
-        return bm25.query(where.space, tokens, sum(rows for _, rows in counted), holding)
+        return bm25.query(where.space, tokens, sum(rows - len(gone) for _, rows, gone in counted), holding)
 
     def worded(self, where: Filter, values: Mapping[int, int], limit: int) -> Ranked:
         """Rank by BM25."""

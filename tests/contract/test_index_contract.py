@@ -90,6 +90,18 @@ async def test_bm25_is_not_moved_by_other_tenants_later_writes_or_closings(index
     assert await index.sparse(where(as_of=1), ["whale"], 9) == matched
 
 
+async def test_bm25_is_not_moved_where_a_closed_record_came_again(index: Index) -> None:
+    """As an undo brings back what a night had retired."""
+    rows = [record(A, 0, "blue whale", ordinal=n) for n in range(3)] + [record(A, 0, "red fox", ordinal=9)]
+    await write(index, *rows)
+    [whales, foxes] = await index.lexical(where(), [["whale"], ["fox", "red"]], 9)
+    again = record(A, 1, "blue whale")
+    await index.write(A, [event(A, 1, [again, closed(rows[0], 1, again.id)])])
+    now = await index.lexical(where(as_of=1), [["whale"], ["fox", "red"]], 9)
+    assert [scores(hits) for hits in now] == [scores(whales), scores(foxes)]
+    assert rows[0].id not in ids(now[0])
+
+
 async def test_bm25_counts_the_kinds_asked_and_is_not_moved_by_narrowing(index: Index) -> None:
     turns = [record(A, 0, "tea", ordinal=n, owner="mia" if n else "bo") for n in range(4)]
     rest = [record(A, 0, "chess", ordinal=9), record(A, 0, "tea", kind=RecordKind.FACT)]
