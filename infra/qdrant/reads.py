@@ -76,7 +76,7 @@ class Reads:
         return [ranked[number] for number in range(len(queries))]
 
     def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
-        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds, as of then."""
         if limit < 1 or selects_nothing(where):
             return [[] for _ in queries]
         resident = self._in_use().of(where.space)

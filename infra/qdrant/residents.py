@@ -92,8 +92,9 @@ class Resident:
         return known
 
     def values(self, where: Filter, tokens: Sequence[str]) -> dict[int, int]:
-        """Return the BM25 query values of tokens; the corpus is what is open then, so an undo leaves scores alone."""
-        counted = [(column, column.count(where.as_of), column.gone(where.as_of)) for column in self._of(where)]
+        """Return the BM25 query values of tokens. The corpus is what is open then: an undo moves no score."""
+        until = -1 if where.closed_too else where.as_of
+        counted = [(column, column.count(where.as_of), column.gone(until)) for column in self._of(where)]
 
         def holding(dimension: int) -> int:
             return sum(column.holding(dimension, rows) - column.lost(dimension, gone) for column, rows, gone in counted)

@@ -100,7 +100,7 @@ class ServerReads:
         return [ranked[place] for place in range(len(vectors))]
 
     async def lexical(self, where: Filter, queries: Sequence[Sequence[str]], limit: int) -> list[Ranked]:
-        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds as of then, closed ones too."""
+        """Rank by BM25, for each list of tokens. The corpus: the records of these kinds, as of then."""
         if limit < 1 or selects_nothing(where):
             return [[] for _ in queries]
         resident = await self.residents.of(where.space, where.as_of)

@@ -86,8 +86,7 @@ class MemoryIndex:
         corpus = [
             set(tokens(searched(kept.row)))
             for kept in self._of(where.space).values()
-            if kept.row.kind in where.kinds
-            and kept.row.since <= where.as_of < (OPEN if kept.until is None else kept.until)
+            if _passes(kept, Filter(where.space, where.as_of, where.kinds, closed_too=where.closed_too))
         ]
         idf = {token: _idf(len(corpus), sum(token in words for words in corpus)) for token in query}
         asked = Counter(token for token in query if idf[token])
