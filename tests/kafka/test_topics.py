@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -159,6 +160,11 @@ Cli = Callable[..., Result]
 
 @pytest.fixture
 def cli(lone: Broker, tmp_path: Path) -> Cli:
+    """Give the commands for a cluster that has none of the topics: others may have used it before."""
+    with Cluster.at(lone.bootstrap) as cluster:
+        cluster.remove(every := [topic.name for topic in wanted(replication=1)], [])
+        while not set(every).isdisjoint(cluster.names()):
+            time.sleep(0.05)
     return commands(Settings.model_construct(home=tmp_path, kafka=lone.bootstrap))
 
 
