@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from infra.cli import output
 from infra.cli.answered import show_answer
-from infra.cli.arguments import JsonOption, NoWaitOption, SpaceOption
+from infra.cli.arguments import (
+    AfterOption,
+    AskedAtOption,
+    AskerOption,
+    AsOfOption,
+    ForTurnOption,
+    JsonOption,
+    NoWaitOption,
+    QuestionOption,
+    QuestionsOption,
+    SpaceOption,
+)
 from infra.cli.question_lines import Given, questions_of
-from infra.cli.recall import AskedAt, position_of
+from infra.cli.recall import position_of
 from infra.cli.session import Session, session_of
 from schemas.answer import Asked
 from schemas.recall import Question
@@ -54,19 +64,13 @@ def answer(  # noqa: PLR0913 - an argument an option
     context: typer.Context,
     *,
     space: SpaceOption,
-    question: Annotated[str | None, typer.Option(help="One question.")] = None,
-    questions: Annotated[Path | None, typer.Option(help="A file with a question a line, as JSON.")] = None,
-    asker: Annotated[str | None, typer.Option(metavar="ID", help="Who asks: 'my sister' is theirs.")] = None,
-    asked_at: AskedAt = None,
-    for_turn: Annotated[
-        str | None, typer.Option(metavar="ID", help="The turn that asks; it is no evidence for itself.")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Option(metavar="TOKEN", help="A turn id (or id@revision) that has to be in memory.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(metavar="turn:ID|time:T|position:N", help="Answer from what was known then.")
-    ] = None,
+    question: QuestionOption = None,
+    questions: QuestionsOption = None,
+    asker: AskerOption = None,
+    asked_at: AskedAtOption = None,
+    for_turn: ForTurnOption = None,
+    after: AfterOption = None,
+    as_of: AsOfOption = None,
     budget: Annotated[
         int | None, typer.Option(min=100, max=1_000_000, help="Tokens of evidence in a request to the model.")
     ] = None,

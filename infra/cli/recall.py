@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,17 +12,23 @@ from infra import shown
 from infra.as_of import AsOf
 from infra.cli import output
 from infra.cli.answers import show_bundle, show_recalled
-from infra.cli.arguments import JsonOption, NoWaitOption, SpaceOption, parse_time
+from infra.cli.arguments import (
+    AfterOption,
+    AskedAtOption,
+    AskerOption,
+    AsOfOption,
+    ForTurnOption,
+    JsonOption,
+    NoWaitOption,
+    QuestionOption,
+    QuestionsOption,
+    SpaceOption,
+)
 from infra.cli.question_lines import Given, inputs_of, questions_of
 from infra.cli.session import Session, session_of
 from infra.memory_api import Memory
 from schemas.recall import Bundle, ContextInput, Question
 from schemas.space import Space
-
-AskedAt = Annotated[
-    datetime | None,
-    typer.Option(metavar="TIME", parser=parse_time, help="When the question is asked: ISO 8601 with an offset."),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,20 +55,14 @@ def recall(  # noqa: PLR0913 - an argument an option
     context: typer.Context,
     *,
     space: SpaceOption,
-    question: Annotated[str | None, typer.Option(help="One question.")] = None,
-    questions: Annotated[Path | None, typer.Option(help="A file with a question a line, as JSON.")] = None,
+    question: QuestionOption = None,
+    questions: QuestionsOption = None,
     k: Annotated[int, typer.Option(min=1, max=1000, help="Distinct evidence turns to find.")] = 10,
-    asker: Annotated[str | None, typer.Option(metavar="ID", help="Who asks: 'my sister' is theirs.")] = None,
-    asked_at: AskedAt = None,
-    for_turn: Annotated[
-        str | None, typer.Option(metavar="ID", help="The turn that asks; it is no evidence for itself.")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Option(metavar="TOKEN", help="A turn id (or id@revision) that has to be in memory.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(metavar="turn:ID|time:T|position:N", help="Answer from what was known then.")
-    ] = None,
+    asker: AskerOption = None,
+    asked_at: AskedAtOption = None,
+    for_turn: ForTurnOption = None,
+    after: AfterOption = None,
+    as_of: AsOfOption = None,
     no_wait: NoWaitOption = False,
     as_json: JsonOption = False,
 ) -> None:

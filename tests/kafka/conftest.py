@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from infra.bench.kafka import starting
+from infra.bench.kafka.plant import Plant, plant
 from infra.kafka import Broker, bring, keep_loaded
-from infra.settings import cache_folder
+from infra.settings import Settings, cache_folder
 from tests.fakes import forked
+from tests.fakes.qdrant_server import MISSING, binary
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +56,26 @@ def lone(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broke
     """Give a broker to stop, kill and fill; whoever stops it starts it again."""
     with Broker.at(tmp_path_factory.mktemp("lone"), libs, quick=True) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
+    """Give a broker and a Qdrant server of a module's own, without workers."""
+    server = binary()
+    if server is None:
+        pytest.skip(MISSING)
+    with plant(tmp_path_factory.mktemp("plant"), qdrant=server, workers={}, partitions=2) as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def settings(installation: Plant) -> Settings:
+    """Give the settings of that installation."""
+    assert installation.qdrant is not None
+    return Settings.model_construct(
+        home=installation.folder / "home",
+        embedder="hash",
+        kafka=installation.broker.bootstrap,
+        qdrant_url=installation.qdrant.address.url,
+        qdrant_grpc_port=installation.qdrant.address.grpc_port,
+    )

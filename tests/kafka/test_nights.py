@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from infra.bench.kafka.plant import Plant, plant
 from infra.cli.app import app
 from infra.cli.session import Session
 from infra.errors import UsageError
@@ -34,32 +33,10 @@ from schemas.space import Space
 from stages.ports import Embedder, LanguageModel
 from streams.codec import canonical
 from tests.fakes.night_runs import NIGHT, Duplicates, ground_of, night, of_other_code, silent
-from tests.fakes.qdrant_server import MISSING, binary
 from tests.fakes.real_home import said
 
 MIA, BEN, AL = Space("acme/mia"), Space("acme/ben"), Space("zoo/al")
 TEXTS = ("I have a cat.", "I like jazz.", "My sister lives in Oslo.", "I have a cat.", "I like jazz.")
-
-
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    server = binary()
-    if server is None:
-        pytest.skip(MISSING)
-    with plant(tmp_path_factory.mktemp("plant"), qdrant=server, workers={}, partitions=2) as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def settings(installation: Plant) -> Settings:
-    assert installation.qdrant is not None
-    return Settings.model_construct(
-        home=installation.folder / "home",
-        embedder="hash",
-        kafka=installation.broker.bootstrap,
-        qdrant_url=installation.qdrant.address.url,
-        qdrant_grpc_port=installation.qdrant.address.grpc_port,
-    )
 
 
 @asynccontextmanager

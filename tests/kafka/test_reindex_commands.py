@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from qdrant_client import QdrantClient
 
-from infra.bench.kafka.plant import Plant, plant
 from infra.errors import UsageError
 from infra.kafka import Cluster
 from infra.memory_api import Progress
@@ -24,7 +23,6 @@ from infra.remote import KafkaMemory, open_remote
 from infra.settings import Settings, as_environment, child_environment
 from schemas.recall import Question
 from streams.codec import canonical
-from tests.fakes.qdrant_server import MISSING, binary
 from tests.fakes.real_home import SPACE, mixed, said
 
 ASKED = Question(question="Where does Mia live?", k=5)
@@ -33,27 +31,6 @@ NEW = "hash:512"
 
 def silent(_progress: Progress) -> None:
     """Show nothing."""
-
-
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    server = binary()
-    if server is None:
-        pytest.skip(MISSING)
-    with plant(tmp_path_factory.mktemp("plant"), qdrant=server, workers={}, partitions=2) as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def settings(installation: Plant) -> Settings:
-    assert installation.qdrant is not None
-    return Settings.model_construct(
-        home=installation.folder / "home",
-        embedder="hash",
-        kafka=installation.broker.bootstrap,
-        qdrant_url=installation.qdrant.address.url,
-        qdrant_grpc_port=installation.qdrant.address.grpc_port,
-    )
 
 
 def having(settings: Settings, **changes: object) -> Settings:
