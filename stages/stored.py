@@ -9,6 +9,9 @@ from hashlib import blake2b
 MAX_ID = 40
 """Bytes of a client's id that a state keeps; a longer one is kept as a digest: 256 characters may be 1 KB."""
 
+UNDONE = "undo-"
+"""What the name of a run begins with that takes another one back, and so the run of what it brought back."""
+
 REVISED = "revision-"
 """What the run of a record begins with that a revision brought back: its position follows."""
 

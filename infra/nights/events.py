@@ -10,6 +10,7 @@ from typing import Final
 from schemas.consolidation import Consolidation, Decision
 from schemas.control import Control, Drain
 from schemas.space import Space
+from stages.stored import UNDONE
 from streams.codec import Codec, codec
 
 _CONTROL: Final[Codec[Control]] = codec(Control)
@@ -24,8 +25,6 @@ DRAIN: Final = "drain:"
 DECIDED: Final = "consolidate:"
 """What the ids of a run's events begin with: an outcome tells by it that there was one."""
 
-UNDO: Final = "undo-"
-
 
 def run_id(at: datetime, tenant: str, reached: Mapping[Space, int]) -> str:
     """Return the name of a run: its day, and a digest of the tenant and of the memory that it rests on.
@@ -37,7 +36,7 @@ def run_id(at: datetime, tenant: str, reached: Mapping[Space, int]) -> str:
 
 def undo_id(run: str, tenant: str, reached: Mapping[Space, int]) -> str:
     """Return the name of the run that takes another one back."""
-    return f"{UNDO}{run}-{_version(tenant, reached)}"
+    return f"{UNDONE}{run}-{_version(tenant, reached)}"
 
 
 def _version(tenant: str, reached: Mapping[Space, int]) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from infra.nights.events import DECIDED, DRAIN, UNDO
+from infra.nights.events import DECIDED, DRAIN
 from schemas.consolidation import Decision
 from schemas.memory import ClosedRow, OutcomeRow, OutcomeState, RecordKind, RecordRow, Row
 from stages.consolidate import Live, live
-from stages.stored import REVISED
+from stages.stored import REVISED, UNDONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Run:
             self.topics += 1
         elif row.kind is RecordKind.PERSONA:
             self.personas += 1
-        elif self.run.startswith(UNDO):
+        elif self.run.startswith(UNDONE):
             self.restored += 1
         else:
             self.merged += 1

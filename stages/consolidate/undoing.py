@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from schemas.consolidation import Act, Decision
 from schemas.memory import ChangedRow, ClosedRow, RecordContent, RecordRow, Row
 from stages.consolidate.contents import content, named, place, said_at
-from stages.consolidate.units import UNDONE
-from stages.stored import REVISED
+from stages.stored import REVISED, UNDONE
 
 
 class UnknownRun(ValueError):  # noqa: N818 - named for what happened, as all of ours are

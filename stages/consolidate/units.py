@@ -13,10 +13,7 @@ from schemas.normalized import Attitude
 from stages.consolidate.contents import felt, in_order, said_at
 from stages.consolidate.plan import Live
 from stages.consolidate.terms import Term, terms
-
-UNDONE: Final = "undo-"
-"""How a run is named that takes another one back. What it brought back is never put together again: not with each
-other, and with nothing else, since what comes of that would no longer tell where it is from."""
+from stages.stored import UNDONE
 
 BRANCH: Final = "branch:"
 """How the subject of a key begins that names the root of a branch."""
@@ -67,6 +64,7 @@ def statements(live: Iterable[Live]) -> list[RecordRow]:
 
 def _is_settled(one: Live) -> bool:
     row = one.row
+    # never put together again, with anything: what comes of that would no longer tell where it is from
     undone = row.run is not None and row.run.startswith(UNDONE)
     sure = not (one.changed or one.working or row.suspect or row.rests_on is not None or undone)
     return sure and (row.kind in ITEM_KINDS or row.kind is RecordKind.STRUCTURED)

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from schemas.memory import RecordRow
 from stages.ports import Found, Search
 from stages.recall.retrieve import Scope
-
-_UNDO = "undo-"
-"""How the names of runs begin that take another one back."""
+from stages.stored import UNDONE
 
 _STEPS = 4
 """Changes of changes that are followed; one more round of reads each, and there seldom is a second."""
@@ -111,7 +109,7 @@ class _Chain:
 
 
 def _is_merged(row: RecordRow | None) -> bool:
-    return row is not None and row.run is not None and not row.run.startswith(_UNDO)
+    return row is not None and row.run is not None and not row.run.startswith(UNDONE)
 
 
 def _is_copy_of_other(row: RecordRow | None, came: RecordRow | None) -> bool:
@@ -120,5 +118,5 @@ def _is_copy_of_other(row: RecordRow | None, came: RecordRow | None) -> bool:
     What was merged has the first of these for its successor, whichever of them one comes from; so the one itself,
     which the undo brought back too, says what holds.
     """
-    back = row is not None and row.run is not None and row.run.startswith(_UNDO)
+    back = row is not None and row.run is not None and row.run.startswith(UNDONE)
     return back and came is not None and row is not None and (row.text, row.provenance) != (came.text, came.provenance)
