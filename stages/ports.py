@@ -10,10 +10,11 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from schemas.base import Model
 from schemas.committed import Committed
 from schemas.localized import Placement
-from schemas.memory import OPEN, EdgeRow, RecordKind, RecordRow
+from schemas.memory import OPEN, RecordKind, RecordRow
 from schemas.recall import Question, Recalled
 from schemas.space import Space
 from stages.prompts import Prompt
+from stages.woven import Woven
 
 A = TypeVar("A", bound=Model)
 
@@ -203,10 +204,11 @@ class Search(Protocol):
         """Return the newest ``limit`` records that the filter alone selects, ordered by (-since, id)."""
         ...
 
-    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
         """Return the edges at these records, be it at their source or their target, that were there as of ``as_of``.
 
-        Those of the newest ``limit`` events that have any, each once, ordered by source, target and type.
+        Those of the newest ``limit`` events of turns that have any, and of as many without a turn; of each kind every
+        edge once, ordered by source, target and type. What an event without a turn made has edges while it is open.
         """
         ...
 

@@ -3,8 +3,7 @@
 Working memory is routed first, as that of an idle space is whether or not anything is consolidated.
 
 It holds the night to its promises: live source records never grow, a second night decides nothing, recall at 10 loses
-at most half a point, and what recall shows after undo is what it showed before. The order of near ties may differ then:
-closed records count among those that tell how rare a word is.
+at most half a point, and what recall shows after undo is what it showed before.
 """
 
 from __future__ import annotations
@@ -181,7 +180,7 @@ def _kept(console: Console, stands: Sequence[Stand], second: Sequence[Told]) -> 
         f"a second night decided {again} more": not again,
         f"recall at {K} lost at most half a point": fmean(after.recall) >= fmean(before.recall) - MOST_WORSE,
         f"taken back, {other} of {len(before.shown)} questions show other hits than before, "
-        f"{moved} the same in another order": not other,
+        f"{moved} the same in another order": not (other or moved),
     }
     for said, is_kept in promises.items():
         console.print(f"{'kept' if is_kept else 'BROKEN'}: {said}", highlight=False)

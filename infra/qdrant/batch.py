@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from schemas.committed import Committed
-from schemas.memory import OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordRow
+from schemas.memory import OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordKind, RecordRow
 from schemas.space import Space
 
 
@@ -108,7 +108,7 @@ def _take_edges(batch: Batch, event: Committed) -> None:
     edges = [row for row in event.rows if isinstance(row, EdgeRow)]
     records = [row for row in event.rows if isinstance(row, RecordRow)]
     if edges and records:
-        holder = min(records, key=lambda row: (row.turn is None, row.id))
+        holder = min(records, key=lambda row: (row.turn is None, row.kind is not RecordKind.TURN, row.id))
         ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type))
         batch.edges.setdefault(holder.id, ordered)
 

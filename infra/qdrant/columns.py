@@ -97,10 +97,18 @@ class Column:
 
     def close(self, record_id: str, since: int, until: int) -> None:
         """Note that a record was closed."""
-        for row in range(bisect_left(self._since, since), bisect_right(self._since, since)):
-            if self.ids[row] == record_id:
-                self._until[row] = until
-                self._closed += 1
+        for row in self._at(record_id, since):
+            self._until[row] = until
+            self._closed += 1
+
+    def was_closed(self, record_id: str, since: int, as_of: int) -> bool:
+        """Tell whether a record was closed at or before a position."""
+        return any(self._until[row] <= as_of for row in self._at(record_id, since))
+
+    def _at(self, record_id: str, since: int) -> list[int]:
+        """Return the row of a record, none if it is not there."""
+        of_event = range(bisect_left(self._since, since), bisect_right(self._since, since))
+        return [row for row in of_event if self.ids[row] == record_id]
 
     def count(self, as_of: int) -> int:
         """Return how many records there are as of a position, closed ones too."""

@@ -21,10 +21,11 @@ from infra.qdrant.room import room_to_open, room_to_write
 from infra.qdrant.shard import Shard
 from infra.qdrant.watermarks import FILE, Watermarks
 from schemas.committed import Committed
-from schemas.memory import EdgeRow, RecordKind, RecordRow
+from schemas.memory import RecordKind, RecordRow
 from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
+from stages.woven import Woven
 
 _POINTS: Final = 256
 """Points of one update: 256 take about 15 ms, in which nothing else of the process runs."""
@@ -109,7 +110,7 @@ class EdgeIndex:
         """Return the records of these ids that exist as of ``as_of``, closed ones too, in the order asked."""
         return self._reads.fetch(space, as_of, record_ids)
 
-    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
         """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
         return self._reads.edges(space, as_of, record_ids, limit)
 

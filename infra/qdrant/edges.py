@@ -6,13 +6,14 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from infra.qdrant.points import Payload, tag
-from infra.qdrant.residents import Resident
-from schemas.memory import EdgeRow, EdgeType
+from infra.qdrant.resident import Resident
+from schemas.memory import EdgeRow, EdgeType, RecordKind
 from schemas.space import Space
+from stages.woven import Woven
 from streams.codec import Codec, codec
 
 EVENTS: Final = 4_096
@@ -37,12 +38,17 @@ def laid(content: dict[str, Any], edges: Sequence[EdgeRow]) -> dict[str, Any]:
 
 
 def holders(resident: Resident, as_of: int, record_ids: Sequence[str], limit: int) -> list[str]:
-    """Return the newest ``limit`` records with which edges at these records lie, closed ones too."""
+    """Return the newest ``limit`` turns with which edges at these records lie, and as many other records.
+
+    Closed ones too. Each have a limit of their own: what nights say of a record does not crowd out its turns.
+    """
     tags = [tag("edge", record_id) for record_id in record_ids]
-    columns = [column for column in resident.columns.values() if column.knows(tags)]
-    chosen = ((one, one.selected(as_of, [tags], closed_too=True)) for one in columns)
-    found = [best for column, rows in chosen if len(rows) for best in column.newest(rows, limit)]
-    return [record_id for _, record_id in sorted(found)[:limit]]
+    of_turns, of_others = list[tuple[int, str]](), list[tuple[int, str]]()
+    for kind, column in resident.columns.items():
+        if column.knows(tags):
+            rows = column.selected(as_of, [tags], closed_too=True)
+            (of_turns if kind is RecordKind.TURN else of_others).extend(column.newest(rows, limit) if len(rows) else [])
+    return [record_id for found in (of_turns, of_others) for _, record_id in sorted(found)[:limit]]
 
 
 def edge_rows(space: Space, content: Payload) -> list[EdgeRow]:
@@ -54,9 +60,28 @@ def edge_rows(space: Space, content: Payload) -> list[EdgeRow]:
     ]
 
 
-def at_records(held: Mapping[str, Sequence[EdgeRow]], record_ids: Sequence[str]) -> list[EdgeRow]:
-    """Return of the edges of some events those at the records asked for, each once, in order."""
+def woven(resident: Resident, as_of: int, held: Mapping[str, Sequence[EdgeRow]], record_ids: Collection[str]) -> Woven:
+    """Return of the edges of some events, given by their holders, those at the records asked for: once, in order.
+
+    What an event without a turn made leads nowhere once it is closed: a night taken back leaves the graph as it was.
+    """
     asked = frozenset(record_ids)
-    every = (edge for edges in held.values() for edge in edges)
-    found = {(e.source, e.target, e.type): e for e in every if e.source in asked or e.target in asked}
+    touching = {
+        holder: [one for one in edges if one.source in asked or one.target in asked] for holder, edges in held.items()
+    }
+    turns = {holder for holder in touching if resident.is_turn(holder)}
+    others = (edge for holder, edges in touching.items() if holder not in turns for edge in edges)
+    return Woven(
+        _in_order(edge for holder in turns for edge in touching[holder]),
+        _in_order(edge for edge in others if not _has_ended(resident, as_of, edge)),
+    )
+
+
+def _in_order(edges: Iterable[EdgeRow]) -> list[EdgeRow]:
+    found = {(edge.source, edge.target, edge.type): edge for edge in edges}
     return [found[key] for key in sorted(found)]
+
+
+def _has_ended(resident: Resident, as_of: int, edge: EdgeRow) -> bool:
+    """Tell whether an end of an edge that came with it was closed."""
+    return any(resident.was_closed(end, edge.since, as_of) for end in (edge.source, edge.target))

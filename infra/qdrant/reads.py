@@ -10,7 +10,7 @@ from qdrant_edge import Query
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import condition, of_space, selects_nothing
-from infra.qdrant.edges import EDGE_FIELDS, EVENTS, at_records, edge_rows, holders
+from infra.qdrant.edges import EDGE_FIELDS, EVENTS, edge_rows, holders, woven
 from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
@@ -30,6 +30,7 @@ from infra.qdrant.shard import DENSE, SPARSE, Shard
 from schemas.memory import EdgeRow, RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
+from stages.woven import NONE, Woven
 
 
 @dataclass
@@ -103,17 +104,18 @@ class Reads:
         asked = [records[record_id] for record_id in record_ids if record_id in records]
         return [found(row, mark, as_of) for row, mark in asked if row.space == space and row.since <= as_of]
 
-    def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+    def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
         """Return the edges at these records that were there as of a position; what is kept is not read again."""
         if not record_ids or limit < 1:
-            return []
-        ids = holders(self._in_use().of(space), as_of, record_ids, limit)
+            return NONE
+        resident = self._in_use().of(space)
+        ids = holders(resident, as_of, record_ids, limit)
         kept = self._edges.of(ids)
         unknown = [record_id for record_id in ids if record_id not in kept]
         contents = self.shard.retrieve(unknown, EDGE_FIELDS)
         read = {key: edge_rows(space, content) for key, content in contents.items()}
         self._edges.add(read)
-        return at_records(kept | read, record_ids)
+        return woven(resident, as_of, kept | read, record_ids)
 
     def _records(self, ids: Collection[str]) -> dict[str, tuple[RecordRow, Payload]]:
         """Return those of ``ids`` that are there; what is kept is not read again."""

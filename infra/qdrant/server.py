@@ -18,9 +18,9 @@ from infra.qdrant.server_reads import ServerReads
 from infra.qdrant.server_watermarks import raised
 from infra.qdrant.server_writing import STATE, check, requests
 from schemas.committed import Committed
-from schemas.memory import EdgeRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
+from stages.woven import Woven
 
 ALIAS: Final = "anabranch"
 """The name by which the index in use is known at the server."""
@@ -124,7 +124,7 @@ class ServerIndex:
         self._server.must_be_open()
         return await self._reads.fetch(space, as_of, record_ids)
 
-    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
         """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
         self._server.must_be_open()
         return await self._reads.edges(space, as_of, record_ids, limit)

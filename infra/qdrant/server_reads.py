@@ -15,7 +15,7 @@ from qdrant_client.models import Record, SparseVector
 from infra.qdrant.batch import is_id
 from infra.qdrant.columns import Stored
 from infra.qdrant.conditions import selects_nothing
-from infra.qdrant.edges import EDGE_FIELDS, EVENTS, at_records, edge_rows, holders
+from infra.qdrant.edges import EDGE_FIELDS, EVENTS, edge_rows, holders, woven
 from infra.qdrant.kept import Kept
 from infra.qdrant.points import (
     FOUND_FIELDS,
@@ -38,6 +38,7 @@ from infra.qdrant.shard import DENSE, SPARSE
 from schemas.memory import EdgeRow, RecordRow
 from schemas.space import Space
 from stages.ports import Filter, Found, Match
+from stages.woven import NONE, Woven
 
 _Read = tuple[RecordRow, Payload]
 
@@ -123,17 +124,18 @@ class ServerReads:
         asked = [read[key] for key in record_ids if key in read]
         return [found(row, marks, as_of) for row, marks in asked if row.space == space and row.since <= as_of]
 
-    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
         """Return the edges at these records that were there as of a position; what is kept is not read again."""
         if not record_ids or limit < 1:
-            return []
-        ids = holders(await self.residents.of(space, as_of), as_of, record_ids, limit)
+            return NONE
+        resident = await self.residents.of(space, as_of)
+        ids = holders(resident, as_of, record_ids, limit)
         kept = self._edges.of(ids)
         unknown = [record_id for record_id in ids if record_id not in kept]
         contents = await self.server.retrieve(space, unknown, EDGE_FIELDS)
         read = {key: edge_rows(space, content) for key, content in contents.items()}
         self._edges.add(read)
-        return at_records(kept | read, record_ids)
+        return woven(resident, as_of, kept | read, record_ids)
 
     async def _records(self, space: Space, ids: Collection[str]) -> dict[str, _Read]:
         """Return those of ``ids`` that are records, with their marks as they are now; bodies are kept."""

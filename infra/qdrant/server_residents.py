@@ -13,7 +13,8 @@ from operator import attrgetter
 from weakref import WeakValueDictionary
 
 from infra.qdrant.columns import Stored
-from infra.qdrant.residents import Resident, Shelf, wants_vectors
+from infra.qdrant.resident import Resident
+from infra.qdrant.residents import Shelf, wants_vectors
 from schemas.space import Space
 
 

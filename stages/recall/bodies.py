@@ -10,17 +10,23 @@ from typing import Self
 from schemas.memory import RecordRow
 from stages.ports import Found, Search
 from stages.recall.candidate import Candidate
+from stages.recall.changes import changes
 from stages.recall.graph import NOTHING, Reached
 from stages.recall.retrieve import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Records by id. ``left`` are items that left working memory, ``ends`` the starts of successors, by changed id."""
+    """Records by id. ``left`` are items that left working memory, ``ends`` the starts of successors, by changed id.
+
+    ``absorbed`` are closed ones that the graph reached and whose content holds: consolidation took them in, or an undo
+    brought them back as another record. What led to them leads to the turns that they rest on.
+    """
 
     rows: Mapping[str, RecordRow]
     left: frozenset[str]
     ends: Mapping[str, datetime]
+    absorbed: Mapping[str, RecordRow]
 
     @classmethod
     async def read(
@@ -48,7 +54,8 @@ class Bodies:
         found = [one for one in read if scope.shows(one.record) and one.until > scope.as_of]
         ends = await _ends(search, scope, found) if timely else {}
         left = frozenset(one.record.id for one in found if one.left is not None)
-        return cls({**reached.read, **{one.record.id: one.record for one in found}}, left, ends)
+        rows = {**reached.read, **{one.record.id: one.record for one in found}}
+        return cls(rows, left, ends, await _absorbed(search, scope, read, reached))
 
 
 async def _instead(search: Search, scope: Scope, candidates: Sequence[Candidate], read: Sequence[Found]) -> list[Found]:
@@ -56,6 +63,14 @@ async def _instead(search: Search, scope: Scope, candidates: Sequence[Candidate]
     guesses = {one.record.id for one in read if one.record.rests_on is not None}
     names = [one.instead.record_id for one in candidates if one.shown in guesses and one.instead is not None]
     return await search.fetch(scope.space, scope.as_of, names) if names else []
+
+
+async def _absorbed(search: Search, scope: Scope, read: Sequence[Found], reached: Reached) -> dict[str, RecordRow]:
+    """Return the closed records that were reached and that consolidation took in; else nothing is read."""
+    closed = [one for one in read if one.record.id in reached.records and one.until <= scope.as_of]
+    shown = [one for one in closed if scope.shows(one.record)]
+    marks = await changes(search, scope, shown)
+    return {one.record.id: one.record for one in shown if marks.took_in(one.record)}
 
 
 async def _ends(search: Search, scope: Scope, found: Sequence[Found]) -> dict[str, datetime]:

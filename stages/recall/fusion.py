@@ -8,6 +8,7 @@ from typing import Self
 
 from schemas.memory import ITEM_KINDS, RecordKind, RecordRow
 from stages.ports import Search
+from stages.recall.bodies import Bodies
 from stages.recall.candidate import Candidate, ranked
 from stages.recall.graph import NOTHING, Graph, Reached, Scores, reactivated, seeded
 from stages.recall.plan import Plan, planned
@@ -45,18 +46,16 @@ class Fusion:
         seeds = seeded(pool.leading(plan.seeds))
         return cls(plan, pool, facts, await Graph(search, scope, plan, pool.positions()).reached(seeds, facts))
 
-    def fused(
-        self, best: Sequence[Candidate], rows: Mapping[str, RecordRow], meant: frozenset[str]
-    ) -> Sequence[Candidate]:
+    def fused(self, best: Sequence[Candidate], bodies: Bodies, meant: frozenset[str]) -> Sequence[Candidate]:
         """Return the candidates with what the other parts give them, and those that only the graph brought.
 
         ``meant`` are the participants that the question is about: where it is one, only their turns gain by the graph.
         """
         if not self.plan.is_graph:
             return best
-        graph = _by_turn(self.reached.records, rows, self.reached.turns)
-        context = _by_turn(self.reached.context, rows, {})
-        own = _own(rows.values())
+        graph = _by_turn(self.reached.records, {**bodies.absorbed, **bodies.rows}, self.reached.turns)
+        context = _by_turn(self.reached.context, bodies.rows, {})
+        own = _own(bodies.rows.values())
         brought = [turn_id for turn_id in {**graph, **context} if turn_id in own]
         known = {one.turn_id for one in best}
         bare = self.pool.bare([turn_id for turn_id in brought if turn_id not in known])

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from schemas.header import RecordRole, record_id
-from schemas.memory import ITEM_KINDS, OPEN, EdgeRow, EdgeType, RecordKind, RecordRow
+from schemas.memory import ITEM_KINDS, EdgeRow, EdgeType, RecordKind, RecordRow
 from stages.ports import Found, Match, Search
 from stages.recall.plan import Plan
 from stages.recall.retrieve import TURNS, Scope
 from stages.recall.scale import UNIT
+from stages.woven import Woven
 
 DECAY: Final = 85
 """Hundredths that are left of a score after each hop (the paper's)."""
@@ -36,10 +37,10 @@ _FACTS: Final = 8
 """Facts whose context is reactivated at most: where nothing drops there is no first one (ours)."""
 
 _EVENTS: Final = 64
-"""Events whose edges are read for a hop: a topic of every day has thousands. The newest count."""
+"""Turns whose edges are read for a hop, and as many nights': a topic of every day has thousands. The newest count."""
 
 _FRONTIER: Final = 32
-"""Records from which the second hop goes on: the best of those reached."""
+"""Records from which the second hop goes on: the best that turns lead to, and as many that nights do."""
 
 _ABOUT: Final = frozenset({RecordKind.TOPIC, RecordKind.PERSONA})
 _ABOUT_LIMIT: Final = 16
@@ -139,20 +140,17 @@ class Graph:
         """
         first, beside = self._nodes(seeds), self._nodes(facts)
         edges, about = await gather(self._edges({**first, **beside}), self._about(seeds))
-        context = spread(beside, ways((edge for edge in edges if edge.type in CONTEXT), self.plan.priors))
-        near = _spread_each({name: {name: score} for name, score in first.items()}, ways(edges, self.plan.priors))
+        context = spread(beside, ways((edge for edge in edges.of_turns if edge.type in CONTEXT), self.plan.priors))
+        each = {name: {name: score} for name, score in first.items()}
+        told, made = (_spread_each(each, ways(laid, self.plan.priors)) for laid in edges)
+        near = {seed: _best([told[seed], made[seed]]) for seed in each}
         if self.plan.hops == 1:
             return Reached(_best(near.values()), {}, context)
         tied = _tied(about, seeds, self.plan.priors)
-        front = _front(_best(near.values()), first)
-        further, rows, there = await gather(self._edges(front), self._turns(tied), self._there(front))
-        gone = {one.record.id for one in there if one.until != OPEN and one.record.run is not None}
-        near = {
-            seed: {name: score for name, score in found.items() if name not in gone} for seed, found in near.items()
-        }
-        far = _spread_each(near, ways(further, self.plan.priors))
-        still = [*rows, *(one for one in there if one.until == OPEN)]
-        read = {one.record.id: one.record for one in still if self.scope.shows(one.record)}
+        front = {*_front(_best(told.values()), first), *_front(_best(made.values()), first)}
+        further, rows = await gather(self._edges(sorted(front)), self._turns(tied))
+        far = _spread_each(near, ways(further.every, self.plan.priors))
+        read = {one.record.id: one.record for one in rows if self.scope.shows(one.record)}
         return Reached(_best([*near.values(), *far.values()]), tied, context, read)
 
     def _nodes(self, turns: Scores) -> dict[str, int]:
@@ -161,12 +159,8 @@ class Graph:
         space = self.scope.space
         return {record_id(space, at, RecordRole.TURN): turns[turn_id] for turn_id, at in known.items()}
 
-    async def _edges(self, nodes: Iterable[str]) -> list[EdgeRow]:
+    async def _edges(self, nodes: Iterable[str]) -> Woven:
         return await self.search.edges(self.scope.space, self.scope.as_of, list(nodes), _EVENTS)
-
-    async def _there(self, nodes: Sequence[str]) -> list[Found]:
-        """Return the records of nodes: one of a night leads nowhere once it is closed, since its edges stay."""
-        return await self.search.fetch(self.scope.space, self.scope.as_of, nodes) if nodes else []
 
     async def _about(self, seeds: Scores) -> list[Found]:
         """Return the topic and persona records, made by consolidation, that rest on the seeds."""

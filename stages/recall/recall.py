@@ -140,7 +140,7 @@ class Recall:
         best, timely = fusion.pool.best(self._first(question.k, timely=bool(sought))), bool(sought)
         bodies = await Bodies.read(self.search, scope, best, timely=timely, reached=fusion.reached)
         meant = People.of(bodies.rows.values()).meant(question.question, question.asker)
-        plain = unguessed(fusion.fused(best, bodies.rows, meant), bodies.rows)
+        plain = unguessed(fusion.fused(best, bodies, meant), bodies.rows)
         judged, degraded = await reranked(self.reranker, question.question, plain, bodies.rows)
         order = Evidence(question, sought, placed, bodies, fusion.plan).rank(judged)
         asked = await member(self.search, self.embedder, scope, question)

@@ -11,6 +11,7 @@ import pytest
 from schemas.memory import ITEM_KINDS, OPEN, EdgeRow, EdgeType, RecordKind, RecordRow
 from stages.ports import Match
 from stages.text.tokens import tokens
+from stages.woven import NONE
 from tests.fakes.index_rows import changed, closed, event, key, left, record
 from tests.fakes.index_suite import (
     EVERY,
@@ -229,12 +230,12 @@ async def test_edges_are_found_from_either_end_as_of_a_position(index: Index) ->
     await index.write(
         A, [event(A, 0, [first]), event(A, 1, [fact, second, stated, forward]), event(A, 2, [third, back])]
     )
-    assert _named(await index.edges(A, 2, [first.id], 9)) == _named([forward, back])
-    assert _named(await index.edges(A, 1, [first.id], 9)) == _named([forward])
-    assert _named(await index.edges(A, 2, [fact.id], 9)) == _named([stated])
-    assert _named(await index.edges(A, 2, [third.id, fact.id, record(A, 50).id], 9)) == _named([stated, back])
-    assert await index.edges(A, 0, [first.id], 9) == await index.edges(A, 2, [], 9) == []
-    assert await index.edges(B, 2, [first.id], 9) == []
+    assert _named((await index.edges(A, 2, [first.id], 9)).every) == _named([forward, back])
+    assert _named((await index.edges(A, 1, [first.id], 9)).every) == _named([forward])
+    assert _named((await index.edges(A, 2, [fact.id], 9)).every) == _named([stated])
+    assert _named((await index.edges(A, 2, [third.id, fact.id, record(A, 50).id], 9)).every) == _named([stated, back])
+    assert await index.edges(A, 0, [first.id], 9) == await index.edges(A, 2, [], 9) == NONE
+    assert await index.edges(B, 2, [first.id], 9) == NONE
 
 
 def _named(edges: Sequence[EdgeRow]) -> list[tuple[str, str, EdgeType, int, int]]:
@@ -247,15 +248,42 @@ async def test_the_edges_of_the_newest_events_count_whatever_was_closed(index: I
     events = [event(A, turn.since, [turn, _edge(turn, topic, turn.since, EdgeType.MENTIONS)]) for turn in turns]
     await index.write(A, [event(A, 0, [topic]), *events])
     await index.write(A, [event(A, 6, [closed(turns[4], 6)])])
-    assert {edge.source for edge in await index.edges(A, 6, [topic.id], 2)} == {turns[3].id, turns[4].id}
-    assert await index.edges(A, 6, [topic.id], 0) == []
+    assert {edge.source for edge in (await index.edges(A, 6, [topic.id], 2)).of_turns} == {turns[3].id, turns[4].id}
+    assert (await index.edges(A, 6, [topic.id], 0)).every == []
 
 
 async def test_edges_of_an_event_without_a_turn_are_kept_too(index: Index) -> None:
     old, new = record(A, 0, kind=RecordKind.FACT), record(A, 3, kind=RecordKind.FACT)
     edge = _edge(new, old, 3, EdgeType.SUPERSEDES)
     await index.write(A, [event(A, 0, [old]), event(A, 3, [new, edge])])
-    assert _named(await index.edges(A, 3, [old.id], 9)) == _named([edge])
+    assert _named((await index.edges(A, 3, [old.id], 9)).every) == _named([edge])
+
+
+async def test_what_an_event_without_a_turn_made_has_edges_until_it_is_closed(index: Index) -> None:
+    """A night that is taken back leaves the graph as it was; what a turn said leads on though it was corrected."""
+    turn, said = record(A, 0), record(A, 0, kind=RecordKind.FACT)
+    stated = _edge(turn, said, 0, EdgeType.SUPPORTS)
+    await index.write(A, [event(A, 0, [turn, said, stated])])
+    made = [record(A, 1, kind=RecordKind.TOPIC, ordinal=n) for n in range(2)]
+    told = [_edge(turn, one, 1, EdgeType.MENTIONS) for one in made]
+    after = _edge(made[0], said, 1, EdgeType.SUPERSEDES)
+    await index.write(A, [event(A, 1, [*made, *told, after, closed(said, 1)])])
+    assert _named((await index.edges(A, 1, [turn.id, said.id], 9)).every) == _named([stated, *told, after])
+    await index.write(A, [event(A, 2, [closed(made[0], 2)])])
+    assert _named((await index.edges(A, 2, [turn.id, said.id], 9)).every) == _named([stated, told[1]])
+    assert _named((await index.edges(A, 1, [turn.id, said.id], 9)).every) == _named([stated, *told, after])
+
+
+async def test_events_without_a_turn_do_not_crowd_out_those_of_turns(index: Index) -> None:
+    turns = [record(A, n) for n in range(3)]
+    for one in turns:
+        await index.write(A, [event(A, one.since, [one, _edge(turns[0], one, one.since)])])
+    nights = [record(A, n, kind=RecordKind.TOPIC) for n in range(3, 6)]
+    for one in nights:
+        await index.write(A, [event(A, one.since, [one, _edge(turns[0], one, one.since, EdgeType.MENTIONS)])])
+    of_turns, of_others = await index.edges(A, 9, [turns[0].id], 2)
+    assert {edge.target for edge in of_turns} == {one.id for one in turns[1:]}
+    assert {edge.target for edge in of_others} == {one.id for one in nights[1:]}
 
 
 async def test_fetch_keeps_the_order_asked_and_never_crosses_a_space(index: Index) -> None:

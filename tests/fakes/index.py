@@ -12,12 +12,13 @@ from uuid import UUID
 import numpy as np
 
 from schemas.committed import Committed
-from schemas.memory import ITEM_KINDS, OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordRow
+from schemas.memory import ITEM_KINDS, OPEN, ChangedRow, ClosedRow, EdgeRow, LeftRow, RecordKind, RecordRow
 from schemas.space import Space
 from stages.contract import Unavailable
 from stages.ports import Filter, Found, Match
 from stages.text.spoken import searched
 from stages.text.tokens import tokens
+from stages.woven import Woven
 
 
 @dataclass
@@ -101,17 +102,18 @@ class MemoryIndex:
         there = self._of(space)
         return [there[i].found(as_of) for i in record_ids if i in there and there[i].row.since <= as_of]
 
-    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> list[EdgeRow]:
-        self._of(space)
-        asked = set(record_ids)
+    async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
+        there, asked = self._of(space), set(record_ids)
+        turns = {kept.row.since for kept in there.values() if kept.row.kind is RecordKind.TURN}
         events = [
-            [edge for edge in edges if asked & {edge.source, edge.target}]
+            (position, [edge for edge in edges if asked & {edge.source, edge.target}])
             for position, edges in sorted(self.woven.get(space, {}).items(), reverse=True)
             if position <= as_of
         ]
-        newest = [edges for edges in events if edges][:limit]
-        found = {(edge.source, edge.target, edge.type): edge for edges in newest for edge in edges}
-        return [found[key] for key in sorted(found)]
+        of_turns = [edges for position, edges in events if edges and position in turns]
+        others = [edges for position, edges in events if edges and position not in turns]
+        open_still = (edge for edges in others[:limit] for edge in edges if not _has_ended(there, as_of, edge))
+        return Woven(_once(edge for edges in of_turns[:limit] for edge in edges), _once(open_still))
 
     async def watermark(self, space: Space) -> int:
         self._of(space)
@@ -144,6 +146,17 @@ class MemoryIndex:
                 msg = f"{row.id} is a record of another space than {space}"
                 raise ValueError(msg)
             draft.setdefault(str(UUID(row.id)), Kept(row, vectors.get(row.id)))
+
+
+def _once(edges: Iterable[EdgeRow]) -> list[EdgeRow]:
+    found = {(edge.source, edge.target, edge.type): edge for edge in edges}
+    return [found[key] for key in sorted(found)]
+
+
+def _has_ended(there: dict[str, Kept], as_of: int, edge: EdgeRow) -> bool:
+    """Tell whether an end of an edge that came with it was closed."""
+    ends = (there[end] for end in (edge.source, edge.target) if end in there)
+    return any(kept.row.since == edge.since and kept.until is not None and kept.until <= as_of for kept in ends)
 
 
 def _mark(draft: dict[str, Kept], row: object) -> None:

@@ -94,9 +94,9 @@ class Told:
             await self.event([*self._items(said), *self._window(), *self._own(said)])
         return self
 
-    async def event(self, rows: Sequence[Row]) -> None:
-        """Write rows as the event at the position of the last turn."""
-        at = len(self.turns) - 1
+    async def event(self, rows: Sequence[Row], at: int | None = None) -> None:
+        """Write rows as the event at a position, by default the last turn's."""
+        at = len(self.turns) - 1 if at is None else at
         header = Header(space=self.space, position=at, kind=EventKind.TURN, event_id=f"e{at}", offset=at)
         texts = {row.id: row.text for row in rows if isinstance(row, RecordRow)}
         vectors = tuple(RecordVector(record_id=key, vector=self.embedder.vector(text)) for key, text in texts.items())

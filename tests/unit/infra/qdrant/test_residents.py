@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from infra.qdrant import columns
 from infra.qdrant import residents as module
 from infra.qdrant.columns import Column, Stored
-from infra.qdrant.residents import Resident, Residents
+from infra.qdrant.resident import Resident
+from infra.qdrant.residents import Residents
 from schemas.memory import OPEN, RecordKind
 from schemas.space import Space
 from stages.contract import Unavailable

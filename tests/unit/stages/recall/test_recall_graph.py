@@ -10,6 +10,7 @@ from schemas.memory import CloseCause, ClosedRow, EdgeRow, EdgeType, RecordKind
 from schemas.recall import Question
 from schemas.space import Space
 from stages.ports import Match
+from stages.recall.bodies import Bodies
 from stages.recall.fusion import Fusion
 from stages.recall.graph import TAU_DROP, Graph, Reached, reactivated, seeded, spread, ways
 from stages.recall.plan import Cue, Plan
@@ -30,8 +31,8 @@ PRIORS = {
 PLAN = Plan(Cue.RELATION, hops=2, seeds=2, priors=PRIORS, graph=1000, context=1000)
 
 
-def edge(source: str, target: str, kind: EdgeType, strength: int) -> EdgeRow:
-    return EdgeRow(space=SPACE, source=source, target=target, type=kind, strength=strength, since=0)
+def edge(source: str, target: str, kind: EdgeType, strength: int, since: int = 0) -> EdgeRow:
+    return EdgeRow(space=SPACE, source=source, target=target, type=kind, strength=strength, since=since)
 
 
 def test_a_hop_is_score_by_prior_by_strength_by_decay() -> None:
@@ -132,21 +133,6 @@ async def test_no_seed_gains_by_the_way_back_to_it() -> None:
     assert both.records[own] == 260  # by t4: 500 x .85 x .85 = 361, 361 x .85 x .85 = 260
 
 
-async def test_a_node_that_was_closed_leads_nowhere() -> None:
-    memory = await told()
-    topic = memory.row(memory.turns[1], RecordKind.TOPIC, "boats", provenance=("t2", "t4"), run="night-1")
-    await memory.event([topic])
-    own = {name: memory.row_id(name, "turn") for name in ("t1", "t4")}
-    _at(memory, *(edge(turn, topic.id, EdgeType.MENTIONS, 80) for turn in own.values()))
-    open_still = await (await graph(memory)).reached({"t1": 1000}, {})
-    assert open_still.records[own["t4"]] == 115  # 1000 x .5 x .8 x .85 = 340, and 340 x .5 x .8 x .85
-    undone = ClosedRow(space=SPACE, id=topic.id, until=len(memory.turns) - 1, cause=CloseCause.UNDO)
-    await memory.event([undone])
-    reached = await (await graph(memory)).reached({"t1": 1000}, {})
-    assert own["t4"] not in reached.records
-    assert topic.id not in reached.records
-
-
 async def test_what_came_later_than_the_question_is_not_reached() -> None:
     memory = await told()
     reached = await (await graph(memory, as_of=1)).reached({"t1": 1000}, {})
@@ -173,20 +159,29 @@ async def test_topic_and_persona_records_tie_the_turns_they_rest_on() -> None:
 
 @pytest.mark.parametrize("kind", [RecordKind.TOPIC, RecordKind.FACT])
 async def test_what_a_night_made_leads_on_until_it_is_taken_back(kind: RecordKind) -> None:
-    memory = await told()
+    memory, at = await told(), 4
     own = [memory.row_id(name, "turn") for name in ("t1", "t4")]
-    made = memory.row(memory.turns[0], kind, "boats", 1, provenance=("t1", "t4"), run="night-1")
-    mentions = (edge(one, made.id, EdgeType.MENTIONS, 75) for one in own)
-    await memory.event([made, *_at(memory, *mentions)])
-    plan = replace(PLAN, hops=2)
-    before = await (await graph(memory, plan)).reached({"t1": 1000}, {})
+    made = memory.row(memory.turns[0], kind, "boats", 1, provenance=("t1", "t4"), run="night-1", since=at)
+    await memory.event([made, *(edge(one, made.id, EdgeType.MENTIONS, 75, since=at) for one in own)], at)
+    before = await (await graph(memory)).reached({"t1": 1000}, {})
     # there 1000 x .5 x .75 x .85 = 318; and back 318 x .5 x .75 x .85 = 101
     assert (before.records[made.id], before.records[own[1]]) == (318, 101)
-    at = len(memory.turns) - 1
-    await memory.event([ClosedRow(space=memory.space, id=made.id, until=at, cause=CloseCause.UNDO, successor=None)])
-    after = await (await graph(memory, plan)).reached({"t1": 1000}, {})
-    assert own[1] not in after.records
+    await memory.event([ClosedRow(space=memory.space, id=made.id, until=at + 1, cause=CloseCause.UNDO)], at + 1)
+    after = await (await graph(memory)).reached({"t1": 1000}, {})
+    assert not {made.id, own[1]} & after.records.keys()
     assert own[1] not in after.turns
+
+
+async def test_a_night_that_was_taken_back_takes_no_room_from_what_is_near() -> None:
+    """The second hop goes on from the best 32 records: closed ones are none of them."""
+    memory, at = await told(), 4
+    own = [memory.row_id(f"t{n}", "turn") for n in range(1, 5)]
+    before = (await (await graph(memory)).reached({"t1": 1000}, {})).records
+    names = [memory.row(memory.turns[0], RecordKind.TOPIC, f"topic {n}", n, run="n", since=at) for n in range(1, 40)]
+    await memory.event([*names, *(edge(own[0], one.id, EdgeType.SUPPORTS, 100, since=at) for one in names)], at)
+    gone = [ClosedRow(space=memory.space, id=one.id, until=at + 1, cause=CloseCause.UNDO) for one in names]
+    await memory.event(gone, at + 1)
+    assert (await (await graph(memory)).reached({"t1": 1000}, {})).records == before
 
 
 async def test_at_most_two_reads_are_made_one_after_the_other() -> None:
@@ -244,6 +239,24 @@ async def test_a_closed_turn_is_not_brought_back_by_the_graph() -> None:
     assert gone not in {hit.record_id for hit in found.hits}
 
 
+async def test_what_led_to_a_record_that_a_night_took_in_leads_to_its_turn_until_it_is_changed() -> None:
+    """Else a night, and its undo, would take from turns what only the absorbed record's own edges bring."""
+    memory = await Told().say(Said("t1", MIA, "The harbour was the reason", days=1), *filler(), Said("t9", MIA, "Ah"))
+    at = len(memory.turns)
+    fact = memory.row(memory.turns[-1], RecordKind.FACT, "The air is salty.", since=at - 1)
+    await memory.event([fact])
+    _at(memory, edge(memory.row_id("t1", "turn"), fact.id, EdgeType.SUPPORTS, 100, since=at - 1))
+    before = (await why(memory, "t9"))["graph"]
+    merged = memory.row(memory.turns[-1], RecordKind.FACT, "The air is salty.", 1, since=at, run="night-1")
+    gone = ClosedRow(space=memory.space, id=fact.id, until=at, cause=CloseCause.MERGE, successor=merged.id)
+    await memory.event([merged, gone], at)
+    assert (await why(memory, "t9"))["graph"] == before
+    other = memory.row(memory.turns[0], RecordKind.FACT, "The air is dry.", 2, since=at + 1)
+    gone = ClosedRow(space=memory.space, id=merged.id, until=at + 1, cause=CloseCause.CORRECTION, successor=other.id)
+    await memory.event([other, gone], at + 1)
+    assert "graph" not in await why(memory, "t9")
+
+
 @pytest.mark.parametrize("asking", ["t9"])
 async def test_the_turn_that_asks_is_not_reached(asking: str) -> None:
     memory = await harbour()
@@ -261,15 +274,15 @@ async def test_each_part_has_its_weight_beside_the_baseline() -> None:
     pool = pooled([Hits("dense", found)])
     plan = replace(PLAN, graph=500, context=2000, fact=100)
     reached = Reached({known.id: 400, far.id: 800}, {"f1": 300}, {far.id: 50})
-    rows = {row.id: row for row in (known, far)}
-    fused = Fusion(plan, pool, {"t1": 700}, reached).fused(pool.best(9), rows, frozenset())
+    bodies = Bodies({row.id: row for row in (known, far)}, frozenset(), {}, {})
+    fused = Fusion(plan, pool, {"t1": 700}, reached).fused(pool.best(9), bodies, frozenset())
     why = {one.turn_id: one.why for one in fused}
     # 500 x 0.4, 100 x 0.7; 500 x 0.3; 500 x 0.8, 2000 x 0.05
     assert (why["t1"]["graph"], why["t1"]["fact"]) == (200, 70)
     assert why["f1"]["graph"] == 150
     assert why["t9"] == {"graph": 400, "context": 100}
     assert {one.turn_id: one.score for one in fused}["t9"] == pool.floor + 500
-    assert Fusion(Plan(Cue.SINGLE_HOP), pool).fused(pool.best(9), rows, frozenset()) == pool.best(9)
+    assert Fusion(Plan(Cue.SINGLE_HOP), pool).fused(pool.best(9), bodies, frozenset()) == pool.best(9)
 
 
 async def test_the_turn_beside_a_fact_that_fits_is_reactivated() -> None:

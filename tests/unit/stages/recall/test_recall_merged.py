@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -149,8 +150,35 @@ async def test_an_undo_finds_and_shows_what_there_was_before() -> None:
     assert [(hit.turn_ids, hit.text) for hit in await hits(told, QUESTION, k=6)] == before
 
 
-async def shown(told: Told) -> list[tuple[tuple[str, ...], str]]:
-    return [(hit.turn_ids, hit.text) for hit in await hits(told, QUESTION, k=6)]
+async def test_an_undo_is_followed_behind_as_many_changes_as_before() -> None:
+    """What a night and its undo write is not counted among the changes that are followed."""
+    first = Said("x0", MIA, "no", items=("Mia saw harbour cranes",))
+    between = [Said(f"x{n}", MIA, "no", items=(f"Mia has {n} spades",)) for n in range(1, 4)]
+    told = await Told().say(first, *filler(30), *between, *TWICE)
+    facts = [told.row_id(f"x{n}", "fact") for n in range(4)]
+    for old, new in zip(facts, [*facts[1:], told.row_id("b", "fact")], strict=True):
+        await told.event([ChangedRow(space=told.space, id=old, position=len(told.turns) - 1, successor=new)])
+    (before,) = await hits(told, "Which harbour cranes?", k=1)
+    assert "[changed 2026-03-04, b:" in before.text
+    await undone(told, await merged(told))
+    assert [hit.text for hit in await hits(told, "Which harbour cranes?", k=1)] == [before.text]
+
+
+async def test_notes_of_a_turn_come_in_the_order_of_what_they_tell_of() -> None:
+    """Not in that of ids, since what an undo brings back has another one."""
+    old = [f"Mia keeps beekeeping hives in {place}" for place in ("Oslo", "Rome", "Lima", "Bonn", "Kyiv", "Cork")]
+    told = await Told().say(Said("x", MIA, "hm", items=tuple(old)), *filler())
+    await told.say(*(Said(f"y{n}", MIA, "gone", days=n, items=(f"Mia sold hive {n}",)) for n in range(1, 7)))
+    at = len(told.turns) - 1
+    for ordinal, n in enumerate((4, 2, 6, 1, 5, 3)):
+        one, new = told.row_id("x", "fact", ordinal), told.row_id(f"y{n}", "fact")
+        await told.event([ChangedRow(space=told.space, id=one, position=at, successor=new)])
+    text = next(text for names, text in await shown(told, k=20) if names == ("x",))
+    assert re.findall(r"sold hive (\d)", text) == ["1", "2", "3", "4", "5", "6"]
+
+
+async def shown(told: Told, k: int = 6) -> list[tuple[tuple[str, ...], str]]:
+    return [(hit.turn_ids, hit.text) for hit in await hits(told, QUESTION, k=k)]
 
 
 async def test_what_rests_on_the_asking_turn_is_left_out() -> None:
