@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 import signal
 
+from tests.fakes.lone import libs, lone
+
+__all__ = ["libs", "lone"]
+
 for _name in [name for name in os.environ if name.startswith("ANABRANCH_") and not name.endswith("_TEST")]:
     del os.environ[_name]
 

@@ -129,8 +129,8 @@ class Flow:
         again = await stage.decide(message, self.routing)
         assert isinstance(again, Emit)
         assert again.message == routed.message
-        assert RouteState.from_parts(routed.state.parts()) == routed.state
         self.routing = RouteState.from_parts(routed.state.parts())
+        assert self.routing == routed.state
         committed = await Commit(self.embedder).decide(routed.message, self.committing)
         assert isinstance(committed, Emit), committed
         self.committing = CommitState.from_parts(committed.state.parts())

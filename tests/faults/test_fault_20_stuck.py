@@ -24,11 +24,11 @@ from infra.workers.sight import PartitionSight
 from streams.kafka.gate import IndexGate
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW, Topology, build
-from tests.kafka.conftest import forked_workers, libs, lone
+from tests.kafka.conftest import forked_workers
 from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of, turn
 from tests.kafka.waiting import until
 
-__all__ = ["forked_workers", "libs", "lone"]
+__all__ = ["forked_workers"]
 
 SPACE = "stuck/u-1"
 STILL_S = 1.0

@@ -14,11 +14,8 @@ from infra.cli.kafka_checks import kafka
 from infra.kafka import Broker, Cluster, WantedTopic, wanted
 from streams.kafka.names import topic_name
 from streams.topology import FIRST
-from tests.kafka.conftest import libs, lone
 from tests.kafka.stage_on_kafka import PARTITIONS, Stage, stage_of
 from tests.kafka.waiting import until
-
-__all__ = ["libs", "lone"]
 
 KEPT_FOR_EVER = {"turns", "model.results"}
 """The truth, and the answers of models that cannot be asked twice: all else can be made again from them."""

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import forkserver
-from pathlib import Path
 
 import pytest
 
 from infra.bench.kafka import starting
 from infra.bench.kafka.plant import Plant, plant
-from infra.kafka import Broker, bring, keep_loaded
-from infra.settings import Settings, cache_folder
+from infra.kafka import Broker
+from infra.settings import Settings
 from tests.fakes import forked
 from tests.fakes.qdrant_server import MISSING, binary
 
@@ -35,26 +34,12 @@ def forked_workers() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def libs() -> Path:
-    jars = bring(cache_folder())
-    keep_loaded(jars)
-    return jars
-
-
-@pytest.fixture(scope="session")
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker | Named]:
     """Give the cluster that all files share: use topics of your own there, and leave it running."""
     if servers := os.environ.get("ANABRANCH_KAFKA_TEST"):
         yield Named(servers)
         return
     with Broker.at(tmp_path_factory.mktemp("kafka"), request.getfixturevalue("libs"), quick=True) as one:
-        yield one
-
-
-@pytest.fixture(scope="session")
-def lone(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Give a broker to stop, kill and fill; whoever stops it starts it again."""
-    with Broker.at(tmp_path_factory.mktemp("lone"), libs, quick=True) as one:
         yield one
 
 
