@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 
 from schemas.letter import Letter
@@ -61,11 +62,17 @@ class Journal(Records):
 
     def rows(self, space: Space, prefix: str = "") -> Iterator[Row]:
         """Return the rows of a space whose keys begin with ``prefix``, ordered by key."""
-        found = self._db.execute(
+        return (_ROW.decode(body.encode()) for (body,) in self._bodies(space, prefix))
+
+    def rows_now(self, space: Space, prefix: str) -> Iterator[Row]:
+        """Return the same as of this moment, whatever is written before they are decoded: their bytes are all read."""
+        return (_ROW.decode(body.encode()) for (body,) in self._bodies(space, prefix).fetchall())
+
+    def _bodies(self, space: Space, prefix: str) -> sqlite3.Cursor:
+        return self._db.execute(
             "SELECT body FROM memory WHERE space = ? AND key >= ? AND key < ? ORDER BY key",
             (space, prefix, prefix + "\U0010ffff"),
         )
-        return (_ROW.decode(body.encode()) for (body,) in found)
 
     def by_position(self) -> PositionedRows:
         """Return the rows of memory by position, for what follows it."""

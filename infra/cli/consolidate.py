@@ -156,5 +156,5 @@ async def _runs(session: Session, space: Space | None, *, as_json: bool, wait: b
         async with open_ground(session.settings(), bar.show, wait=wait) as ground:
             look = await ground.look()
             for one in sorted(filter(Wish(space=space).names, look.reached)):
-                found += [{"space": one} | asdict(run) for run in Runs().add(seen(look.rows(one)))]
+                found += [{"space": one} | asdict(run) for run in Runs().add(await seen(look.rows(one)))]
     output.rows(found, _RUNS, as_json=as_json)

@@ -23,7 +23,7 @@ async def take_up(ground: Ground) -> None:
         Unavailable: if a model, the index or the broker does not answer; the next call goes on.
     """
     look = await ground.look()
-    spaces = frozenset(space for space in look.reached if seen(look.rows(space)).decided)
+    spaces = frozenset([space for space in look.reached if (await seen(look.rows(space))).decided])
     if spaces:
         async for _ in consolidate(ground, Wish(among=spaces), _now(UTC), _silent):
             pass  # `consolidate runs` tells of it

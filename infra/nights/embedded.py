@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from infra.embedded_memory import EmbeddedMemory
@@ -62,9 +63,8 @@ class EmbeddedGround:
         """Return memory as it is now."""
         return Look(JournalRows(self.memory.journal).reached(), self._rows)
 
-    def _rows(self, space: Space) -> Iterator[Row]:
-        for kind in _KINDS:
-            yield from list(self.memory.journal.rows(space, kind))
+    def _rows(self, space: Space) -> Iterable[Row]:
+        return chain.from_iterable([self.memory.journal.rows_now(space, kind) for kind in _KINDS])
 
     async def caught_up(self, spaces: Sequence[Space]) -> None:
         """Return: whoever opened the memory has processed what was pending, or it is served."""

@@ -120,7 +120,7 @@ class Night:
         """See which spaces are wanted, and have the working memory of idle ones routed."""
         run = run_id(self.at, self.tenant, look.reached)
         for space in self._asked(look):
-            at = seen(look.rows(space))
+            at = await seen(look.rows(space))
             if not self._is_wanted(at):
                 self.pace.step(_STEPS)
                 continue
@@ -143,12 +143,12 @@ class Night:
             self.pace.step()
         look = await self._settled(look)
         if self.held is not None:
-            self._see(look, new)
+            await self._see(look, new)
         return look
 
     async def _plan(self, step: str, decider: Decider, space: Space, look: Look) -> Plan:
         await asyncio.sleep(0)  # a home that is served answers between two spaces
-        at = seen(look.rows(space))
+        at = await seen(look.rows(space))
         if step == MERGES:
             plan = await decider.merges(space, at.live, self.wish.most)
         else:
@@ -173,10 +173,10 @@ class Night:
         await self.ground.settled()
         return await self.ground.look()
 
-    def _see(self, look: Look, new: Mapping[Space, tuple[Decision, ...]]) -> None:
+    async def _see(self, look: Look, new: Mapping[Space, tuple[Decision, ...]]) -> None:
         for space, decisions in new.items():
             if decisions:
-                told, at = self._told[space], seen(look.rows(space))
+                told, at = self._told[space], await seen(look.rows(space))
                 told.stale += [one for one in decisions if not at.has_come(one, told.run)]
 
 

@@ -42,7 +42,7 @@ async def undo(ground: Ground, wish: Wish, run: str, at: datetime, report: Repor
                 report(Progress(number, len(told)))
             if told:
                 await ground.settled()
-                _see(told, await ground.look())
+                await _see(told, await ground.look())
         found += len(told)
         for one in told:
             yield one
@@ -78,8 +78,8 @@ async def _publish(ground: Ground, told: Told, run: str, at: datetime) -> None:
     told.events += len(events)
 
 
-def _see(told: list[Told], look: Look) -> None:
+async def _see(told: list[Told], look: Look) -> None:
     for one in told:
-        after = seen(look.rows(one.space))
+        after = await seen(look.rows(one.space))
         one.texts = after.texts_of(one.decisions)
         one.stale = [decision for decision in one.decisions if not after.has_come(decision, one.run)]

@@ -8,6 +8,7 @@ from typing import Final
 
 from stages.consolidate.plan import Apart
 from stages.consolidate.units import Unit, about
+from stages.pausing import pausing
 
 ALIKE: Final = 900
 """Thousandths of a cosine from which a person would ask why two records are two (AutoViewMem's threshold)."""
@@ -27,12 +28,11 @@ def near(found: Iterable[Apart]) -> tuple[Apart, ...]:
     return tuple(ranked[:_TOLD])
 
 
-def twins(groups: Iterable[Iterable[Unit]]) -> tuple[Apart, ...]:
+async def twins(units: Iterable[Unit]) -> tuple[Apart, ...]:
     """Return what is the same word for word and not one: about somebody else, in another thread, of another time."""
     found: dict[Hashable, list[Unit]] = defaultdict(list)
-    for units in groups:
-        for unit in units:
-            found[unit.kept.kind, unit.words or unit.text].append(unit)
+    async for unit in pausing(units):
+        found[unit.kept.kind, unit.words or unit.text].append(unit)
     return tuple(one for same in found.values() for one in _pairs(same))[:_TOLD]
 
 

@@ -13,6 +13,7 @@ from stages.consolidate.contents import in_order, place
 from stages.consolidate.graph import Edge
 from stages.consolidate.terms import terms
 from stages.consolidate.units import Unit, fill_otherwise, forbidden
+from stages.pausing import pausing
 
 WHOLE: Final = "one says all that the other says"
 
@@ -23,10 +24,10 @@ _Rank = tuple[int, int, int]
 """What may hold a unit: its terms, its cosine, and less its number; the highest one does."""
 
 
-def exact(rows: Iterable[RecordRow]) -> list[Unit]:
+async def exact(rows: Iterable[RecordRow]) -> list[Unit]:
     """Return records of one group as units: those of one canonical text or structured form are one."""
     found: dict[Hashable, list[Unit]] = defaultdict(list)
-    for row in in_order(rows):
+    async for row in pausing(in_order(rows)):
         alone = Unit((row,), row, row.text)
         known = found[_form(row)]
         at = next((at for at, unit in enumerate(known) if _are_one(unit, alone)), None)

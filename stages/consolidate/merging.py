@@ -18,6 +18,7 @@ from stages.consolidate.limits import Limits
 from stages.consolidate.plan import Apart, Live, Plan
 from stages.consolidate.terms import terms
 from stages.consolidate.units import Unit, as_told, group_of, statements
+from stages.pausing import pausing
 from stages.ports import Embedder, LanguageModel
 
 _PAIR = 2
@@ -44,13 +45,14 @@ class Merging:
             Unavailable: if the model or the encoder does not answer.
         """
         rows = statements(live)
-        found = [exact(group) for group in by_group(rows)]
+        found = [await exact(group) async for group in pausing(by_group(rows))]
         await self._vectors([unit for units in found if _is_compared(units) for unit in units])
         done: list[Unit] = []
         for units in found:
             done += await self._group(units, _retired(done))
         decisions = tuple(self._bounded(sorted(done, key=lambda unit: place(unit.rows[0]))))
-        return Plan(decisions, (*twins(found), *near(self.apart)), self.degraded, self.left)
+        same = await twins(unit for units in found for unit in units)
+        return Plan(decisions, (*same, *near(self.apart)), self.degraded, self.left)
 
     async def _group(self, units: list[Unit], retired: int) -> list[Unit]:
         """Return the units of one group as they are after it; what the bound leaves no room for is left alone."""

@@ -22,6 +22,6 @@ async def closeness(embedder: Embedder, live: Iterable[Live]) -> list[int]:
     """
     found: list[int] = []
     for group in by_group(statements(live)):
-        vectors = await embedder.embed([unit.text for unit in exact(group)])
+        vectors = await embedder.embed([unit.text for unit in await exact(group)])
         found += (edge.score for edge in edges(vectors, _ANY))
     return found

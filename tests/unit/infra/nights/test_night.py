@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
@@ -13,10 +15,10 @@ from infra.models import HashEmbedder
 from infra.nights.api import NoSuchRun, Wish
 from infra.nights.night import consolidate
 from infra.nights.serving import Nightly, next_after
-from infra.nights.sight import Runs, seen
+from infra.nights.sight import AT_ONCE, Runs, seen
 from infra.nights.undoing import undo
 from infra.settings import Settings
-from schemas.memory import ITEM_KINDS, RecordRow
+from schemas.memory import ITEM_KINDS, RecordRow, Row
 from schemas.space import Space
 from tests.fakes.night_runs import NIGHT, Disturbed, Duplicates, ground_of, night, remembered, replayed, silent
 from tests.fakes.real_home import said
@@ -33,9 +35,9 @@ async def tell(ground: Disturbed, space: Space, *texts: str, first: int = 0, min
     await ground.memory.run()
 
 
-def standing(ground: Disturbed, space: Space) -> list[str]:
+async def standing(ground: Disturbed, space: Space) -> list[str]:
     """Return the texts of the open items."""
-    live = seen(ground.memory.rows(space)).live
+    live = (await seen(ground.memory.rows(space))).live
     return sorted(one.row.text for one in live if one.row.kind in ITEM_KINDS)
 
 
@@ -51,11 +53,11 @@ async def test_what_is_said_twice_is_one_after_a_night_and_a_second_night_decide
     async with ground_of(tmp_path / "home") as ground:
         for space in (MIA, AL):
             await tell(ground, space, *TOLD)
-        twice = standing(ground, MIA)
+        twice = await standing(ground, MIA)
         first = await night(ground)
         assert {space: len(told.decisions) for space, told in first.items()} == {MIA: 3, AL: 3}
         assert not any(told.stale for told in first.values())
-        assert standing(ground, MIA) == sorted(set(twice))
+        assert await standing(ground, MIA) == sorted(set(twice))
         logged = ground.memory.journal.logged()
         second = await night(ground, NIGHT + timedelta(days=1))
         assert [(told.decisions, told.events) for told in second.values()] == [([], 0)] * 2
@@ -64,22 +66,51 @@ async def test_what_is_said_twice_is_one_after_a_night_and_a_second_night_decide
         assert await replayed(journal, tmp_path / "again") == remembered(journal)
 
 
+async def test_others_go_on_while_a_look_is_read_and_it_stays_that_of_its_moment(tmp_path: Path) -> None:
+    read = most = 0
+
+    async def others() -> None:
+        nonlocal read
+        while True:
+            read = 0
+            await asyncio.sleep(0)
+
+    def counted(rows: Iterable[Row]) -> Iterator[Row]:
+        nonlocal read, most
+        for row in rows:
+            read += 1
+            most = max(most, read)
+            yield row
+
+    async with ground_of(tmp_path / "home") as ground:
+        await tell(ground, MIA, *TOLD)
+        there = [*(await ground.look()).rows(MIA)]
+        look = (await ground.look()).rows(MIA)
+        await tell(ground, MIA, *TEXTS, first=len(TOLD))
+        assert [*look] == there
+    going_on = asyncio.create_task(others())
+    told = await seen(counted(there * (1 + 2 * AT_ONCE // len(there))))
+    going_on.cancel()
+    assert told.newest is not None
+    assert most == AT_ONCE
+
+
 async def test_undo_brings_back_what_a_night_took(tmp_path: Path) -> None:
     async with ground_of(tmp_path / "home") as ground:
         await tell(ground, MIA, *TOLD)
-        before = standing(ground, MIA)
+        before = await standing(ground, MIA)
         run = (await night(ground))[MIA].run
         (told,) = [one async for one in undo(ground, Wish(space=MIA), run, NIGHT, silent)]
         assert not told.stale
-        assert standing(ground, MIA) == before
-        made, undone = Runs().add(seen(ground.memory.rows(MIA)))
+        assert await standing(ground, MIA) == before
+        made, undone = Runs().add(await seen(ground.memory.rows(MIA)))
         assert (made.run, made.merged, made.retired, made.standing) == (run, 3, 6, 0)
         assert (undone.run, undone.restored, undone.standing) == (told.run, 6, 6)
         with pytest.raises(NoSuchRun, match=run):
             _ = [one async for one in undo(ground, Wish(space=MIA), run, NIGHT, silent)]
         with pytest.raises(UsageError, match="can't be taken back"):
             _ = [one async for one in undo(ground, Wish(space=MIA), told.run, NIGHT, silent)]
-        assert standing(ground, MIA) == before
+        assert await standing(ground, MIA) == before
         journal = ground.memory.journal
         assert await replayed(journal, tmp_path / "again") == remembered(journal)
 
@@ -122,7 +153,7 @@ async def test_working_memory_is_routed_once_where_nobody_spoke_of_late(tmp_path
         await tell(ground, BEN, "I have a dog.", minutes=60 * (24 * 29 + 17))  # an hour before the night
         drained = {space: told.drained for space, told in (await night(ground)).items()}
         assert drained == {BEN: False, MIA: True}
-        assert not any(one.working for one in seen(ground.memory.rows(MIA)).live)
+        assert not any(one.working for one in (await seen(ground.memory.rows(MIA))).live)
         assert not (await night(ground, NIGHT + timedelta(days=1), Wish(space=MIA)))[MIA].drained
         assert (await night(ground, NIGHT + timedelta(days=1), Wish(space=BEN)))[BEN].drained
 
@@ -139,7 +170,7 @@ async def test_a_record_that_changed_meanwhile_makes_a_decision_stale_and_the_ne
         second = (await night(ground, NIGHT + timedelta(days=1)))[MIA]
         assert [(one.records[0].text, len(one.sources)) for one in second.decisions] == [("Mia has a cat.", 2)]
         assert not second.stale
-        assert standing(ground, MIA).count("Mia has a cat.") == 1
+        assert (await standing(ground, MIA)).count("Mia has a cat.") == 1
         assert "Mia has a parrot." in found(ground, MIA)
 
 
@@ -177,7 +208,7 @@ async def test_a_home_that_is_served_is_consolidated_where_it_is(tmp_path: Path)
         while await served.pending():
             pass
         rows = await served.reports.ask(lambda journal: list(journal.rows(MIA)))
-    runs = Runs().add(seen(rows))
+    runs = Runs().add(await seen(rows))
     assert [(one.merged, one.retired) for one in runs] == [(3, 6)]
 
 

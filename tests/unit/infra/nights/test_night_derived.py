@@ -35,8 +35,9 @@ async def derive(settings: Settings) -> None:
         await EmbeddedReindex(settings, memory, stack).derive(None, silent)
 
 
-def standing(journal: Journal, space: Space) -> list[str]:
-    return sorted(one.row.text for one in seen(journal.rows(space)).live if one.row.kind in ITEM_KINDS)
+async def standing(journal: Journal, space: Space) -> list[str]:
+    live = (await seen(journal.rows(space))).live
+    return sorted(one.row.text for one in live if one.row.kind in ITEM_KINDS)
 
 
 async def test_what_was_refused_is_taken_up_where_there_was_a_night(tmp_path: Path) -> None:
@@ -46,11 +47,11 @@ async def test_what_was_refused_is_taken_up_where_there_was_a_night(tmp_path: Pa
         events = [body for _, body in decided(MIA, "2026-03-03-aaaaaaaa", "merges", [of_other_code()], NIGHT)]
         await memory.publish(MIA, events, own=True)
         await memory.run()
-        twice = standing(memory.journal, MIA)
+        twice = await standing(memory.journal, MIA)
         assert len(twice) > len(set(twice))  # it was refused
     await derive(settings)
     derived = journal_of(settings.home, 2)
-    assert standing(derived, MIA) == sorted(set(twice))
+    assert await standing(derived, MIA) == sorted(set(twice))
     assert derived.waiting(MIA) == 0
     own = [event for event in derived.whole_log(BEN) if event.own]
     derived.close()
