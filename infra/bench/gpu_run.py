@@ -82,17 +82,22 @@ async def _measure(settings: Settings, wanted: Wanted, console: Console) -> None
     """Print all figures that want the model: what views bring, what a night does, how answers from memory score.
 
     They are made side by side: a space asks for one turn after the other, and time on a GPU is dear. What is to be
-    measured beside them is a task more here, with a page of its own.
+    measured beside them is a part more here, with a page of its own. Where a part fails, the others are printed first.
     """
     wide = settings if wanted.dry else settings.model_copy(update={"model_context": _CONTEXT})
     nights, answers = _page(console), _page(console)
     path, sessions = wanted.path, wanted.sessions
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(run_views(settings, path, sessions, console, wanted.raw))
-        tasks.create_task(run_first_nights(settings, path, sessions, nights, _beside(wanted.raw, "nights")))
-        tasks.create_task(run_first_answers(wide, Answers(path, _beside(wanted.raw, "answers")), sessions, answers))
+    ended = await asyncio.gather(
+        run_views(settings, path, sessions, console, wanted.raw),
+        run_first_nights(settings, path, sessions, nights, _beside(wanted.raw, "nights")),
+        run_first_answers(wide, Answers(path, _beside(wanted.raw, "answers")), sessions, answers),
+        return_exceptions=True,
+    )
     for page in (nights, answers):
         lines(console, page.export_text().splitlines())
+    for error in ended:
+        if isinstance(error, BaseException):
+            raise error
 
 
 def _page(console: Console) -> Console:

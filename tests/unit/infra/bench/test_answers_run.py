@@ -20,7 +20,8 @@ from infra.bench.choices_run import ALWAYS_A, run_choices
 from infra.bench.gpu_run import Wanted as Gpu
 from infra.errors import UsageError
 from infra.settings import Settings
-from tests.fakes.chat_server import Asked, ChatServer, Reply, said
+from stages.contract import Unavailable
+from tests.fakes.chat_server import Asked, ChatServer, Reply, said, status
 from tests.fakes.plain_model import plain
 
 FILLER = [("Ana", f"The weather was fine on walk number {n}.") for n in range(30)]
@@ -143,6 +144,19 @@ async def test_a_gpu_measures_views_nights_and_answers_side_by_side(tmp_path: Pa
     assert [one["stand"] for one in nights] == ["before", "after a night", "taken back"]
     assert {one["question"] for one in nights} == {"Which bicycle did Bo buy?"}
     assert (tmp_path / "raw.jsonl.answers").exists()
+
+
+async def test_where_a_part_on_a_gpu_fails_the_others_are_printed_and_it_says_why(tmp_path: Path, talk: Path) -> None:
+    console = Console(record=True, width=200)
+
+    def answering_nothing(called: Asked) -> Reply:
+        return status(401) if called.name.startswith("answer") else plain(called)
+
+    with ChatServer(answering_nothing) as server:
+        named = settings(tmp_path, language_model=server.setting)
+        with pytest.raises(Unavailable, match="401"):
+            await gpu_run._measure(named, Gpu(talk, "a model", 1, dry=True), console)
+    assert "after a night" in console.export_text()
 
 
 HEAD = "question_id,question_type,user_question_or_message,correct_answer,all_options,shared_context_id,"
