@@ -36,6 +36,9 @@ _A_PIECE: Final = 40
 """Tokens of a piece beside its text, at most: number, date and signs."""
 
 _SLACK: Final = 64
+_AT_A_TIME: Final = 50
+"""One turn in so many is left out at a time until a request fits."""
+
 _ALL: Final = 10**9
 
 
@@ -83,19 +86,34 @@ class Reader:
 
     def _room(self, told: Told, question: Question) -> int:
         """Return the tokens that are left for turns: prompt, schema, question and answer go off."""
-        bare = Request(told.space, REPLY, as_data({"question": question.question, "notes": "", "evidence": []}))
-        return max(1, self.context - asking_of(bare).tokens - _SLACK)
+        return max(1, self.context - self._request(told, question, []) - _SLACK)
 
     async def _answer(self, told: Told, question: Question, context: Context) -> Said:
         ledger = Ledger(Limits(_ALL, 1))
-        pieces = told.pieces(context)
+        pieces = self._fitting(told, question, told.pieces(context))
         written = await written_by(self.language, told.space, Material(question, pieces), ledger)
-        raw = {"turns": len(pieces), "whole": context.whole, "refused": ledger.refused}
+        raw = {
+            "turns": len(pieces),
+            "whole": context.whole and len(pieces) == len(context.turn_ids),
+            "refused": ledger.refused,
+        }
         if written is None:
             return Said("", ledger.tokens, Reason.MODEL_UNUSABLE, raw)
         cited = [turn_id for piece in written.cited for turn_id in piece.turn_ids]
         reason = Reason.NOT_IN_MEMORY if written.answer is None else "answered"
         return Said(written.answer or NOT_THERE, ledger.tokens, reason, raw | {"cited": cited})
+
+    def _fitting(self, told: Told, question: Question, pieces: list[Piece]) -> list[Piece]:
+        """Leave out the oldest until the request can be asked: what a line costs was an estimate."""
+        while pieces and self._request(told, question, pieces) > self.context:
+            pieces = pieces[1 + len(pieces) // _AT_A_TIME :]
+        return pieces
+
+    def _request(self, told: Told, question: Question, pieces: Sequence[Piece]) -> int:
+        """Return the tokens of a request and its answer."""
+        shown = Ledger(Limits(_ALL, 1)).fit(pieces).data
+        data = as_data({"question": question.question, "notes": "", "evidence": shown})
+        return asking_of(Request(told.space, REPLY, data)).tokens
 
 
 def _cost(line: str) -> int:

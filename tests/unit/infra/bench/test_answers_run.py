@@ -121,6 +121,21 @@ async def test_what_no_longer_fits_is_the_oldest(tmp_path: Path, talk: Path, ser
     (full,) = [row for row in rows if row.answered.system == FULL]
     assert (full.said.raw["whole"], full.answered.f1) == (False, 0.0)
     assert 0 < full.said.raw["turns"] < 31
+    assert full.said.reason == "not_in_memory"
+
+
+async def test_turns_that_cost_more_than_was_thought_are_left_out_until_it_can_be_asked(
+    tmp_path: Path, server: ChatServer
+) -> None:
+    """Each quotation mark is two in a request."""
+    said = [{"speaker": "Bo", "dia_id": f"D1:{n}", "text": '"Yes" "no" ' * 9} for n in range(1, 60)]
+    talk = TALK | {"conversation": {"session_1_date_time": "9:05 am on 3 March, 2023", "session_1": said}}
+    (tmp_path / "talk.json").write_text(json.dumps([talk]))
+    narrow = settings(tmp_path, language_model=server.setting, model_context=4096)
+    wanted = Wanted(tmp_path / "talk.json", by_rules=True, most=1)
+    rows = await run_answers(narrow, wanted, Console(record=True))
+    (full,) = [row for row in rows if row.answered.system == FULL]
+    assert (full.said.reason, full.said.raw["whole"]) == ("not_in_memory", False)
 
 
 async def test_the_first_sessions_alone(tmp_path: Path, talk: Path, server: ChatServer) -> None:
