@@ -24,6 +24,8 @@ Begin = Callable[["Ground", "Report"], AsyncIterator["Told"]]
 _RUNS = ("space", "run", "since", "merged", "retired", "topics", "personas", "restored", "standing")
 _MOST = 500
 """As ``infra.nights.api.MOST``, which `--help` must not load the stages for."""
+_LONGEST = 876_600
+"""Hours that ``--idle`` takes at most, a hundred years: what lies before the first calendar year is no time."""
 
 _now = datetime.now  # noqa: TID251 - when a run begins is the time of its own events
 
@@ -58,7 +60,13 @@ def consolidate(  # noqa: PLR0913 - a command's options
     most: Annotated[int, typer.Option("--most", min=1, help="Records that a space may lose in this run.")] = _MOST,
     idle: Annotated[
         float,
-        typer.Option("--idle", metavar="HOURS", min=0, help="Route working memory where nobody spoke for so long."),
+        typer.Option(
+            "--idle",
+            metavar="HOURS",
+            min=0,
+            max=_LONGEST,
+            help="Route working memory where nobody spoke for so long; an undo leaves it routed.",
+        ),
     ] = 24,
     as_json: JsonOption = False,
 ) -> None:
@@ -70,7 +78,9 @@ def consolidate(  # noqa: PLR0913 - a command's options
     before anything is merged.
     """
     if context.invoked_subcommand is not None:
+        _must_be_alone(context)
         return
+    _must_agree(tenant, space)
     from infra.nights.api import Wish  # noqa: PLC0415 - `--help` must not load the stages
     from infra.nights.night import consolidate as begin  # noqa: PLC0415
 
@@ -89,7 +99,8 @@ def undo(
 ) -> None:
     """Take a run back: what it merged comes again, and what it wrote leaves the search.
 
-    The next run doesn't merge again what this brings back, but it writes topics and personas anew.
+    Working memory that it routed stays routed, as that of an idle space does. The next run doesn't merge again what
+    this brings back, but it writes topics and personas anew.
     """
     if (tenant is None) == (space is None):
         msg = "say where: --space TENANT/SPACE, or --tenant TENANT"
@@ -99,6 +110,29 @@ def undo(
 
     session, at, wish = session_of(context), _now(UTC), Wish(tenant, space)
     session.run(_report(session, wish, lambda ground, report: begin(ground, wish, run, at, report), as_json=as_json))
+
+
+def _must_be_alone(context: typer.Context) -> None:
+    """See that nothing is given before the name of a subcommand, which would not heed it.
+
+    Raises:
+        UsageError: if an option is.
+    """
+    sources = map(context.get_parameter_source, context.params)
+    if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+        msg = f"give options behind `{context.invoked_subcommand}`: those before it are of `consolidate` alone"
+        raise UsageError(msg)
+
+
+def _must_agree(tenant: str | None, space: Space | None) -> None:
+    """See that a space is one of the tenant, where both are named.
+
+    Raises:
+        UsageError: if it is not.
+    """
+    if tenant is not None and space is not None and space.tenant != tenant:
+        msg = f"{space} is no space of tenant {tenant}"
+        raise UsageError(msg)
 
 
 async def _report(session: Session, wish: Wish, begin: Begin, *, as_json: bool) -> None:
@@ -139,22 +173,29 @@ async def _must_be_known(ground: Ground, wish: Wish) -> None:
 
 
 def runs(
-    context: typer.Context, *, space: OneSpaceOption = None, as_json: JsonOption = False, no_wait: NoWaitOption = False
+    context: typer.Context,
+    *,
+    tenant: TenantOption = None,
+    space: OneSpaceOption = None,
+    as_json: JsonOption = False,
+    no_wait: NoWaitOption = False,
 ) -> None:
     """Show the runs that left records, by space: what each made, how many records it retired, and what still stands."""
+    _must_agree(tenant, space)
+    from infra.nights.api import Wish  # noqa: PLC0415 - `--help` must not load the stages
+
     session = session_of(context)
-    session.run(_runs(session, space, as_json=as_json, wait=not no_wait))
+    session.run(_runs(session, Wish(tenant, space), as_json=as_json, wait=not no_wait))
 
 
-async def _runs(session: Session, space: Space | None, *, as_json: bool, wait: bool) -> None:
+async def _runs(session: Session, wish: Wish, *, as_json: bool, wait: bool) -> None:
     from infra.bootstrap import open_ground  # noqa: PLC0415 - `--help` must not load the index
-    from infra.nights.api import Wish  # noqa: PLC0415
     from infra.nights.sight import Runs, seen  # noqa: PLC0415
 
     found: list[dict[str, Any]] = []
     with Bar(session.messages, "catching up") as bar:
         async with open_ground(session.settings(), bar.show, wait=wait) as ground:
             look = await ground.look()
-            for one in sorted(filter(Wish(space=space).names, look.reached)):
+            for one in sorted(filter(wish.names, look.reached)):
                 found += [{"space": one} | asdict(run) for run in Runs().add(await seen(look.rows(one)))]
     output.rows(found, _RUNS, as_json=as_json)

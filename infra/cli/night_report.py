@@ -64,13 +64,17 @@ def show(told: Told, *, dry: bool) -> None:
         return
     typer.echo(f"{told.space}  {told.run}")
     if told.drained:
-        typer.echo(f"  nobody spoke here of late: working memory {'would be' if dry else 'is'} routed")
+        typer.echo(f"  nobody spoke here of late: working memory {_routed(dry=dry)}")
     for one in told.decisions:
         _show_decision(told, one)
     for apart in told.apart:
         _show_apart(apart)
     for line in _more(told):
         typer.echo(f"  {line}")
+
+
+def _routed(*, dry: bool) -> str:
+    return f"{'would be' if dry else 'is'} routed"
 
 
 def _show_decision(told: Told, one: Decision) -> None:
@@ -112,7 +116,9 @@ def total(every: Iterable[Told], *, dry: bool) -> str:
     sums = Counter[str]()
     for one in told:
         sums.update({name: int(count) for name, count in counts(one).items()})
-    acts = ", ".join(f"{sums[act]} {act.value}" for act in _ACTS if sums[act]) or "nothing to do"
+    drained = output.counted(sums["drained"], "space")
+    routed = [f"working memory of {drained} {_routed(dry=dry)}"] if sums["drained"] else []
+    acts = ", ".join([*routed, *(f"{sums[act]} {act.value}" for act in _ACTS if sums[act])]) or "nothing to do"
     retired, apart = output.counted(sums["retired"], "record"), output.counted(sums["apart"], "group")
     spaces = f"{output.counted(len(told), 'space')}{' (nothing was published)' if dry else ''}"
     return f"{spaces}: {acts}; {retired} retired, {apart} left apart, {sums['stale']} stale."

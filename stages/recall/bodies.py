@@ -46,6 +46,7 @@ class Bodies:
             Unavailable: if the index does not answer.
         """
         wanted = [one.shown for one in candidates] + [one.item for one in candidates if one.item is not None]
+        wanted += [name for one in candidates for name in one.alike]
         wanted += reached.ids
         if timely:
             wanted += [one.own for one in candidates if one.own is not None]

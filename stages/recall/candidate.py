@@ -26,7 +26,8 @@ class Candidate:
 
     ``shown`` is the id of the record that stands for it, ``own`` and ``item`` are its best own record and its best
     item, where found: they hold its times. ``anchored``: the record is a window, evidence of its anchor only.
-    ``instead`` is there where an item is shown and the turn was found without it too.
+    ``instead`` is there where an item is shown and the turn was found without it too. ``alike`` are further items of
+    the turn that fit as well as ``item``: what they say decides (``settled``).
     """
 
     turn_id: str
@@ -38,10 +39,19 @@ class Candidate:
     anchored: bool = False
     branch: int | None = None
     instead: Instead | None = None
+    alike: tuple[str, ...] = ()
 
     def plus(self, name: str, amount: int) -> Candidate:
         """Return the candidate with ``amount`` more, and the reason; unchanged where it is 0."""
         return replace(self, score=self.score + amount, why={**self.why, name: amount}) if amount else self
+
+    def settled(self, rows: Mapping[str, RecordRow]) -> Candidate:
+        """Return the candidate with the one of the items that fit alike whose words come first."""
+        if not self.alike or self.item is None:
+            return self
+        there = [rows[name] for name in (self.item, *self.alike) if name in rows]
+        item = min(there, key=lambda row: (row.text, row.kind, row.provenance)).id if there else self.item
+        return replace(self, item=item, shown=item if self.shown == self.item else self.shown, alike=())
 
 
 def said_at(row: RecordRow) -> int:

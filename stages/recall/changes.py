@@ -116,17 +116,18 @@ class _Chain:
                 self.steps.setdefault(successor, count)
 
     def end(self, name: str) -> RecordRow | None:
-        """Return the last record of the chain that begins at ``name``."""
+        """Return the last record of the chain that begins at ``name``; none of one that itself was taken back."""
         row: RecordRow | None = None
         came = self.known.get(name)
         passed: set[str] = set()
         while name in self.after and name not in passed:
             passed.add(name)
-            if not _is_merged(self.known.get(name)):
-                came = self.known.get(name)
+            before = self.known.get(name)
+            if not _is_merged(before):
+                came = before
             name = self.after[name]
             if _is_copy_of_other(self.known.get(name), came):
-                return came
+                return None if came is before else came
             row = self.known[name] if name in self.standing else row
         return row
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from schemas.memory import RecordKind
+from schemas.memory import ITEM_KINDS, RecordKind
 from stages.ports import Match
 from stages.recall.candidate import Candidate, Instead
 from stages.recall.scale import UNIT, Scale
 
 _TURN, _WINDOW = RecordKind.TURN, RecordKind.WINDOW
+_ITEMS = frozenset({*ITEM_KINDS, RecordKind.STRUCTURED})
 
 LENT = 250
 """Thousandths of its best neighbour's score that a turn gets: an answer beside a good question is found with it."""
@@ -183,6 +184,9 @@ def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> C
         given = number
         worth[role] = worth.get(role, 0) + score - scale.floor
         first.setdefault(role, match)
+    alike = _alike(turn, first["item"]) if "item" in first else ()
+    if alike:
+        first["item"] = alike[0]
     role = _shown(worth)
     shown = first[role]
     return Candidate(
@@ -195,7 +199,26 @@ def _candidate(turn: _Turn, found: Sequence[Hits], scales: Sequence[Scale]) -> C
         anchored=shown.kind is _WINDOW,
         branch=turn.branch,
         instead=_instead(turn, first, scales) if role == "item" else None,
+        alike=tuple(one.record_id for one in alike[1:]),
     )
+
+
+def _alike(turn: _Turn, best: Match) -> list[Match]:
+    """Return the turn's items that fit no worse than ``best`` in the first list that has any, where there are such.
+
+    Of those only the ones that further lists find best, and alike: they are not told apart by their ids, since what an
+    undo brings back has another one.
+    """
+    number = next(number for number, match in turn.matches if match is best)
+    tied = [one for at, one in turn.matches if at == number and one.score == best.score and one.kind in _ITEMS]
+    if len(tied) == 1:
+        return []
+    given: dict[str, list[tuple[int, int]]] = {one.record_id: [] for one in tied}
+    for at, match in turn.matches:
+        if match.record_id in given:
+            given[match.record_id].append((-at, match.score))
+    most = max(given.values())
+    return [one for one in tied if given[one.record_id] == most]
 
 
 def _instead(turn: _Turn, first: Mapping[str, Match], scales: Sequence[Scale]) -> Instead | None:

@@ -106,7 +106,7 @@ class Recall:
             raise ValueError(msg)
         question = Question(question=asked.text, asker=asked.speaker, asked_at=asked.at, k=_ACROSS)
         scope = await seen(self.search, space, question)
-        at = await asked_at(self.search, scope, question)
+        at = asked_at(scope, question)
         placement = await self.localizer.locate(space, asked.text, asked.speaker, at)
         question = question.model_copy(update={"asked_at": at})
         path, found, about = await gather(
@@ -140,7 +140,8 @@ class Recall:
         best, timely = fusion.pool.best(self._first(question.k, timely=bool(sought))), bool(sought)
         bodies = await Bodies.read(self.search, scope, best, timely=timely, reached=fusion.reached)
         meant = People.of(bodies.rows.values()).meant(question.question, question.asker)
-        plain = unguessed(fusion.fused(best, bodies, meant), bodies.rows)
+        settled = [one.settled(bodies.rows) for one in best]
+        plain = unguessed(fusion.fused(settled, bodies, meant), bodies.rows)
         judged, degraded = await reranked(self.reranker, question.question, plain, bodies.rows)
         order = Evidence(question, sought, placed, bodies, fusion.plan).rank(judged)
         asked = await member(self.search, self.embedder, scope, question)
@@ -161,7 +162,7 @@ class Recall:
         retriever = Retriever(self.search, scope, question)
         vector = await self.embedder.embed_query(question.question)
         by_words, by_sense = await gather(retriever.by_words(), retriever.by_sense(vector))
-        at = await asked_at(self.search, scope, question)
+        at = asked_at(scope, question)
         placed = await self._placed(scope, question, at, placement or scope.placement)
         return [*by_words, *by_sense], placed, _sought(question, at)
 

@@ -39,6 +39,7 @@ class Scope:
 
     ``is_now``: nothing is known beyond it, so that the forest of the present is the one that the question meets.
     ``asking`` is the record of the turn that asks, where memory has it: it knows its time and its place in the forest.
+    ``newest`` is that of the newest turn: events that are no turns, such as those of a night, may follow it.
     """
 
     space: Space
@@ -46,6 +47,7 @@ class Scope:
     without: str | None = None
     is_now: bool = True
     asking: RecordRow | None = None
+    newest: RecordRow | None = None
 
     @property
     def without_position(self) -> int | None:
@@ -75,7 +77,8 @@ class Scope:
     def windowless(self, position: int) -> bool:
         """Tell whether the turn at ``position`` has no window here: it is the last, or beside the asking turn."""
         asking = self.without_position
-        return position >= self.as_of or (asking is not None and abs(position - asking) <= 1)
+        last = self.as_of if self.newest is None else self.newest.since
+        return position >= last or (asking is not None and abs(position - asking) <= 1)
 
     def shows(self, row: RecordRow) -> bool:
         """Tell whether a record rests on nothing that the asking turn said."""
@@ -87,6 +90,8 @@ async def seen(search: Search, space: Space, question: Question) -> Scope:
     last = await search.watermark(space)
     as_of = last if question.as_of is None else min(question.as_of, last)
     scope = Scope(space, as_of, question.for_turn, is_now=as_of == last)
+    newest = await search.matching(scope.where(TURNS), 1) if as_of >= 0 else []
+    scope = replace(scope, newest=newest[0].record if newest else None)
     if question.for_turn is None:
         return scope
     where = replace(scope.where(TURNS), turn_ids=frozenset({question.for_turn}), closed_too=True)
@@ -147,11 +152,9 @@ class Retriever:
         return tokens(speaker.label) if speaker and speaker.label.casefold() != speaker.role else []
 
 
-async def asked_at(search: Search, scope: Scope, question: Question) -> datetime | None:
+def asked_at(scope: Scope, question: Question) -> datetime | None:
     """Return when the question is asked: as told, else with its own turn, else at the last turn seen, if any."""
     if question.asked_at is not None:
         return question.asked_at
-    if scope.asking is not None:
-        return scope.asking.at
-    newest = await search.matching(scope.where(TURNS), 1)
-    return newest[0].record.at if newest else None
+    last = scope.asking or scope.newest
+    return None if last is None else last.at

@@ -70,7 +70,7 @@ def test_nothing_is_lost_where_nights_are_killed_and_turns_come_between(tmp_path
         log.publish(turns(told, 24), SPACE)  # the next run processes them first, or is killed at it
         told += 24
         hit += killed(home, chance.uniform(0.2, 1.2) * took)
-    assert hit
+    assert hit > KILLS // 2, "most runs were over before they were killed"
     printed(home, "hash", "consolidate")
     every = rows(home)
     assert must_lead_to_open_ones(every) > len(PETS)

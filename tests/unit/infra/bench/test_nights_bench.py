@@ -13,7 +13,7 @@ from rich.console import Console
 
 from infra.bench import nights_run
 from infra.bench.nights_first import cut, run_first_nights
-from infra.bench.nights_run import run_nights
+from infra.bench.nights_run import Stand, run_nights
 from infra.errors import UsageError
 from infra.importers import Format
 from infra.settings import Settings
@@ -66,7 +66,7 @@ async def test_a_night_by_rules_keeps_its_promises(tmp_path: Path) -> None:
     assert await run_nights(settings(tmp_path), conversation(tmp_path), Format.LOCOMO, console, raw)
     printed = console.export_text()
     assert "BROKEN" not in printed
-    assert printed.count("kept: ") == 4
+    assert printed.count("kept: ") == 5
     shown = rows(printed)
     before, after, back = (shown[name] for name in ("before", "after a night", "taken back"))
     assert int(after[0]) == int(before[0]) - 2, "three of one thing are one"
@@ -92,6 +92,32 @@ async def test_what_a_night_breaks_is_said(tmp_path: Path, monkeypatch: pytest.M
     broken = re.findall("BROKEN: (.*)", console.export_text())
     assert len(broken) == 1
     assert broken[0].startswith("taken back, ")
+
+
+def stands(recall: float, missed: float, sources: int = 10) -> list[Stand]:
+    """Return what memory brings before a night, after one that left it like this, and taken back."""
+    before = Stand("before", [0.8] * 200, [0.1] * 200, sources=10)
+    after = Stand("after", [0.8] * 199 + [recall], [0.1] * 199 + [missed], sources=sources)
+    return [before, after, before]
+
+
+@pytest.mark.parametrize(
+    ("after", "by_model", "broken"),
+    [
+        (stands(0.8, 0.1), True, ""),
+        (stands(0.0, 0.1), False, ""),
+        (stands(0.0, 0.1), True, "recall at 10"),
+        (stands(-0.3, 0.1), False, "recall at 10"),
+        (stands(0.8, 1.0), False, ""),
+        (stands(0.8, 1.0), True, "questions without any evidence"),
+        (stands(0.8, 1.2), False, "questions without any evidence"),
+        (stands(0.8, 0.1, sources=11), False, "live source records"),
+    ],
+)
+def test_each_promise_can_be_broken(after: list[Stand], *, by_model: bool, broken: str) -> None:
+    console = Console(record=True, width=200)
+    assert nights_run._kept(console, after, [], by_model=by_model) == (not broken)
+    assert [line for line in re.findall("BROKEN: (.*)", console.export_text()) if line.startswith(broken)] or not broken
 
 
 async def test_what_has_no_questions_is_refused(tmp_path: Path) -> None:

@@ -111,6 +111,24 @@ def test_wrong_use_is_told(told: Cli, arguments: tuple[str, ...], why: str) -> N
     assert (refused.exit_code, why in refused.output) == (2, True), refused.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--idle", "1e9"), "--idle"),
+        (("--idle", "inf"), "--idle"),
+        (("--tenant", "zoo", "--space", MIA), "acme/mia is no space of tenant zoo"),
+        (("--dry-run", "undo", "2026-01-01-aaaaaaaa", "--space", MIA), "give options behind `undo`"),
+        (("--tenant", "acme", "runs"), "give options behind `runs`"),
+    ],
+)
+def test_wrong_use_is_told_before_the_home_is_opened(
+    cli: Cli, home: Path, arguments: tuple[str, ...], why: str
+) -> None:
+    refused = cli("consolidate", *arguments)
+    assert (refused.exit_code, why in refused.output) == (2, True), refused.output
+    assert not home.exists()
+
+
 def test_a_home_without_turns_has_nothing_to_consolidate(cli: Cli) -> None:
     assert cli("consolidate").exit_code == 0
     assert objects(cli("consolidate", "runs", "--json")) == []
@@ -123,3 +141,9 @@ def test_doctor_says_when_a_tenant_was_consolidated(told: Cli) -> None:
     assert "no consolidation yet" in check()
     assert told("consolidate").exit_code == 0
     assert "acme was last consolidated 0 hours ago" in check()
+
+
+def test_runs_of_one_tenant_only(told: Cli) -> None:
+    assert told("consolidate").exit_code == 0
+    assert {one["space"] for one in objects(told("consolidate", "runs", "--tenant", "acme", "--json"))} == {BEN, MIA}
+    assert objects(told("consolidate", "runs", "--tenant", "zoo", "--json")) == []

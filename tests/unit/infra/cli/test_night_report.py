@@ -53,7 +53,10 @@ async def test_what_was_refused_is_no_deed(capsys: pytest.CaptureFixture[str]) -
     counted = night_report.counts(told)
     assert (counted["duplicate"], counted["retired"], counted["stale"], counted["left"]) == (1, 3, 1, 4)
     total = night_report.total([told, Told(Space("acme/other"), "night-1")], dry=True)
-    assert total == "2 spaces (nothing was published): 1 duplicate; 3 records retired, 1 group left apart, 1 stale."
+    assert total == (
+        "2 spaces (nothing was published): working memory of 1 space would be routed, 1 duplicate; "
+        "3 records retired, 1 group left apart, 1 stale."
+    )
 
 
 def test_a_space_in_which_nothing_was_done_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,3 +64,9 @@ def test_a_space_in_which_nothing_was_done_is_not_shown(capsys: pytest.CaptureFi
     night_report.show(quiet, dry=False)
     assert capsys.readouterr().out == ""
     assert night_report.total([quiet], dry=False).startswith("1 space: nothing to do; 0 records retired")
+
+
+def test_to_route_working_memory_is_something_to_do() -> None:
+    told = [Told(SPACE, "night-1", drained=True), Told(Space("acme/other"), "night-1", drained=True)]
+    assert night_report.total(told, dry=False).startswith("2 spaces: working memory of 2 spaces is routed; 0 records")
+    assert night_report.total(told[:1], dry=True).startswith("1 space (nothing was published): working memory of 1 ")

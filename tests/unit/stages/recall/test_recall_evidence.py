@@ -239,3 +239,12 @@ async def test_each_of_several_named_has_a_share_of_the_places() -> None:
     assert "b" in [name for hit in both for name in hit.turn_ids]
     assert sum(hit.turn_ids[0].startswith("m") for hit in both) == 3
     assert [hit.score for hit in both] == sorted((hit.score for hit in both), reverse=True)
+
+
+async def test_events_that_are_no_turns_take_nothing_from_the_newest_turn() -> None:
+    """The newest turn has no window yet: a night, or a turn that was refused, comes after it and changes nothing."""
+    told = await Told().say(*filler(), Said("last", MIA, "the beekeeping hives are green"))
+    before = await hits(told, "Which beekeeping hives?")
+    assert before[0].turn_ids == ("last",)
+    await told.event([], at=len(told.turns) + 2)
+    assert await hits(told, "Which beekeeping hives?") == before
