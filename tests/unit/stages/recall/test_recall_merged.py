@@ -8,8 +8,11 @@ from typing import Any
 
 from schemas.extracted import Key
 from schemas.memory import ChangedRow, CloseCause, ClosedRow, LeftRow, RecordKind, RecordRow
+from schemas.recall import Question
 from stages.ports import Match
+from stages.recall.changes import changes
 from stages.recall.pool import Hits, pooled
+from stages.recall.retrieve import seen
 from tests.fakes.asked import filler, hits, turns
 from tests.fakes.told import BEN, MIA, Said, Told
 
@@ -175,6 +178,31 @@ async def test_notes_of_a_turn_come_in_the_order_of_what_they_tell_of() -> None:
         await told.event([ChangedRow(space=told.space, id=one, position=at, successor=new)])
     text = next(text for names, text in await shown(told, k=20) if names == ("x",))
     assert re.findall(r"sold hive (\d)", text) == ["1", "2", "3", "4", "5", "6"]
+
+
+async def test_items_of_a_turn_that_fit_alike_are_told_apart_by_their_words_not_by_their_ids() -> None:
+    told = await Told().say(Said("a", MIA, "hm"), Said("b", MIA, "well"))
+    rows = [made(told, text, "a", ordinal=n) for n, text in enumerate(("Mia keeps hives", "Mia keeps bees"))]
+    for order in (rows, rows[::-1]):
+        tied = [Match(row.id, RecordKind.FACT, "a", 0, 90, session="s") for row in order]
+        (best,) = (one for one in pooled([Hits("dense", [*tied, turn(9, 4)])]).best(9) if one.turn_id == "a")
+        chosen = best.settled({row.id: row for row in rows})
+        assert (chosen.item, chosen.shown) == (rows[1].id, rows[1].id)
+    better = [Match(rows[0].id, RecordKind.FACT, "a", 0, 91, session="s"), *tied[:1]]
+    (best,) = (one for one in pooled([Hits("dense", [*better, turn(9, 4)])]).best(9) if one.turn_id == "a")
+    assert best.settled({row.id: row for row in rows}).item == rows[0].id
+
+
+async def test_a_record_that_was_taken_back_holds_no_more() -> None:
+    """Else the graph would lead over it to all the turns that it rested on, though it is gone."""
+    told = await Told().say(*TWICE)
+    row = await merged(told)
+    old = told.row_id("b", "fact")
+    await undone(told, row)
+    scope = await seen(told.index, told.space, Question(question=QUESTION))
+    found = await told.index.fetch(told.space, scope.as_of, [row.id, old])
+    marks = await changes(told.index, scope, found)
+    assert [marks.took_in(one.record) for one in found] == [False, True]
 
 
 async def shown(told: Told, k: int = 6) -> list[tuple[tuple[str, ...], str]]:
