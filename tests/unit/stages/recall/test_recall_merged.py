@@ -188,7 +188,7 @@ async def test_items_of_a_turn_that_fit_alike_are_told_apart_by_their_words_not_
         (best,) = (one for one in pooled([Hits("dense", [*tied, turn(9, 4)])]).best(9) if one.turn_id == "a")
         chosen = best.settled({row.id: row for row in rows})
         assert (chosen.item, chosen.shown) == (rows[1].id, rows[1].id)
-    better = [Match(rows[0].id, RecordKind.FACT, "a", 0, 91, session="s"), *tied[:1]]
+    better = [Match(row.id, RecordKind.FACT, "a", 0, 91 - n, session="s") for n, row in enumerate(rows)]
     (best,) = (one for one in pooled([Hits("dense", [*better, turn(9, 4)])]).best(9) if one.turn_id == "a")
     assert best.settled({row.id: row for row in rows}).item == rows[0].id
 
