@@ -111,7 +111,7 @@ class EdgeIndex:
         return self._reads.fetch(space, as_of, record_ids)
 
     async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
-        """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
+        """Return the edges at these records as of a position: see ``stages.ports.Search``."""
         return self._reads.edges(space, as_of, record_ids, limit)
 
     async def watermark(self, space: Space) -> int:

@@ -125,7 +125,7 @@ class ServerIndex:
         return await self._reads.fetch(space, as_of, record_ids)
 
     async def edges(self, space: Space, as_of: int, record_ids: Sequence[str], limit: int) -> Woven:
-        """Return the edges at these records as of a position, those of the newest ``limit`` events that have any."""
+        """Return the edges at these records as of a position: see ``stages.ports.Search``."""
         self._server.must_be_open()
         return await self._reads.edges(space, as_of, record_ids, limit)
 

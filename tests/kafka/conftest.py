@@ -45,7 +45,7 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
-    """Give a broker and a Qdrant server of a module's own, without workers."""
+    """Give a broker, a Qdrant server and a worker of each stage, of a module's own."""
     server = binary()
     if server is None:
         pytest.skip(MISSING)
