@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import signal
 
-from tests.fakes.lone import libs, lone
+import pytest
+
+from tests.fakes.lone import libs, lone, rest
 
 __all__ = ["libs", "lone"]
 
@@ -17,3 +19,9 @@ for _name in [name for name in os.environ if name.startswith("ANABRANCH_") and n
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the brokers that tests share run only while tests run that may need one."""
+    rest(item.path)

@@ -14,6 +14,7 @@ from infra.bench.kafka.plant import Plant, plant
 from infra.kafka import Broker
 from infra.settings import Settings
 from tests.fakes import forked
+from tests.fakes.lone import shared
 from tests.fakes.qdrant_server import MISSING, binary
 
 
@@ -39,7 +40,7 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if servers := os.environ.get("ANABRANCH_KAFKA_TEST"):
         yield Named(servers)
         return
-    with Broker.at(tmp_path_factory.mktemp("kafka"), request.getfixturevalue("libs"), quick=True) as one:
+    with shared(tmp_path_factory.mktemp("kafka"), request.getfixturevalue("libs")) as one:
         yield one
 
 
