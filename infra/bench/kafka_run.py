@@ -18,6 +18,7 @@ from infra.bench.kafka.load import Load
 from infra.bench.kafka.phases import Course, Timed
 from infra.bench.kafka.plant import Plant, plant
 from infra.bench.kafka.scaling import scaled
+from infra.bench.kafka.shipped import beside_shipped, compared
 from infra.bench.kafka.states import states_of
 from infra.bench.kafka.verdict import Verdict, by_space, judge
 from infra.bench.kafka.warm import warm
@@ -32,7 +33,8 @@ class Wanted:
     ``qdrant`` is the server's binary; without one the stages do nothing. ``away`` is how long (s) the fault ``index``
     lasts. ``alike`` compares memory and all states with the embedded mode's, byte for byte. ``half`` publishes as much
     again at half the rate that was reached; ``hot`` turns of one space come at once, beside others at a quarter of it.
-    ``scale`` are counts of workers of a stage that waits ``call`` seconds for a model.
+    ``scale`` are counts of workers of a stage that waits ``call`` seconds for a model. ``shipped`` runs a load alike
+    by turns through the workers and through Faust as shipped, on the same broker.
     """
 
     load: Load
@@ -47,6 +49,7 @@ class Wanted:
     hot: int = 0
     scale: tuple[int, ...] = ()
     call: float = 0.5
+    shipped: bool = False
 
     @property
     def halved(self) -> Load:
@@ -84,6 +87,7 @@ class Outcome:
     unlike_states: int | None = None
     scaled: Mapping[int, float] = field(default_factory=dict)
     recovered: Sequence[str] = ()
+    shipped: Sequence[tuple[Timed, Timed]] = ()
 
 
 async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
@@ -92,6 +96,8 @@ async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Out
         workers = dict(wanted.workers)
         with plant(Path(folder), qdrant=wanted.qdrant, workers=workers, partitions=wanted.partitions) as it:
             outcome = await _driven(it, settings, wanted, console)
+            if wanted.shipped:
+                outcome.shipped = await beside_shipped(it, wanted.load)
     if wanted.scale:
         outcome.scaled = await scaled(wanted.scale, wanted.call, wanted.partitions)
     _print(outcome, wanted, console)
@@ -155,6 +161,8 @@ def _print(outcome: Outcome, wanted: Wanted, console: Console) -> None:
     tell(outcome.verdict)
     tell(outcome.timed)
     tell(f"no turn ended for {outcome.timed.standstill:.1f} s at most")
+    if outcome.shipped:
+        tell(compared(outcome.shipped))
     for line in outcome.recovered:
         tell(line)
     if outcome.half is not None:

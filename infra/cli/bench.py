@@ -166,11 +166,17 @@ def kafka(  # noqa: PLR0913 - a run has that many sizes
         Path | None, typer.Option("--qdrant", help="The Qdrant server's binary; unset: stages that do nothing.")
     ] = None,
     alike: Annotated[bool, typer.Option("--alike", help="Compare memory and states with the embedded mode's.")] = False,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Then a load by turns through these and through Faust as shipped.")
+    ] = False,
 ) -> None:
     """Throughput, latency and faults of a whole installation: a broker, an index server, one process a worker."""
     from infra.bench.kafka.load import Load  # noqa: PLC0415
     from infra.bench.kafka_run import Wanted, run_kafka  # noqa: PLC0415
 
+    if shipped and (qdrant or rate or workers or faults):
+        msg = "--shipped compares the runtime alone, at full speed: leave out --qdrant, --rate, --workers and --faults"
+        raise UsageError(msg)
     session = session_of(context)
     wanted = Wanted(
         load=Load(turns, spaces, seed),
@@ -184,6 +190,7 @@ def kafka(  # noqa: PLR0913 - a run has that many sizes
         hot=hot,
         scale=_sizes(scale),
         call=call,
+        shipped=shipped,
     )
     session.run(run_kafka(session.settings(), wanted, output.console()))
 

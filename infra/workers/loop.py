@@ -14,6 +14,11 @@ except ImportError:  # Windows
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run a worker's work to its end."""
+    use()
+    asyncio.run(work)
+
+
+def use() -> None:
+    """Let every loop that is made from now on be that one."""
     if uvloop is not None:
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-    asyncio.run(work)

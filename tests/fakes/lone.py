@@ -15,7 +15,6 @@ import pytest
 from infra.kafka import Broker, bring, keep_loaded
 from infra.settings import cache_folder
 
-
 _UNIT = Path(__file__).parents[1] / "unit"
 
 _shared: list[Broker] = []

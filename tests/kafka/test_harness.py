@@ -17,9 +17,11 @@ from infra.bench.kafka import recovery as recovery_module
 from infra.bench.kafka.alike import embedded, unlike
 from infra.bench.kafka.faults import Faults
 from infra.bench.kafka.load import Load
+from infra.bench.kafka.phases import Timed
 from infra.bench.kafka.recovery import Recovery, peak, standstill
 from infra.bench.kafka.scaling import EvenLoad
 from infra.bench.kafka.serving import Name
+from infra.bench.kafka.shipped import compared
 from infra.bench.kafka.states import spelled
 from infra.bench.kafka.verdict import Verdict
 from infra.settings import Settings
@@ -152,3 +154,9 @@ def test_memory_is_that_of_the_largest_and_a_process_that_is_gone_has_none() -> 
 def test_a_standstill_is_the_longest_time_between_two_ends() -> None:
     assert standstill([3.0, 1.0, 1.5]) == 1.5
     assert standstill([1.0]) == standstill([]) == 0.0
+
+
+def test_the_engine_is_told_as_a_multiple_of_the_baseline() -> None:
+    fast, slow = Timed(1500, (0.1,) * 30, 0), Timed(500, (0.1,) * 30, 0)
+    told = compared([(fast, slow), (slow, slow)])
+    assert "by turns: 500 turns/s, the engine 750; ratio 1.50 (at least 2.4; in each turn 3.00, 1.00)" in told

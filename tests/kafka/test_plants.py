@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -17,11 +19,14 @@ from infra.bench.kafka.follow import Follower
 from infra.bench.kafka.load import Load, publish
 from infra.bench.kafka.plant import Plant, plant
 from infra.bench.kafka.serving import pages, serving
+from infra.bench.kafka.shipped import PARTS, beside_shipped, parts_of
+from infra.bench.kafka.shipped_names import STAGES, changelog_of, topic_of
 from infra.bench.kafka.states import states_of
 from infra.bench.kafka.verdict import by_space, judge
 from infra.settings import Settings
 from schemas.space import Space
 from stages.contract import WINDOW
+from streams.kafka.log import Log
 from streams.kafka.wire import partition_of
 from streams.topology import FLOW, TURNS
 from tests.kafka.stage_on_kafka import PARTITIONS
@@ -89,3 +94,29 @@ async def test_the_longest_text_goes_through_every_stage(planted: Plant) -> None
     await following
     verdict = await judge(bootstrap, PARTITIONS, {space: ["t0"]})
     assert (verdict.committed, verdict.lettered, verdict.breaks) == (1, 0, 0)
+
+
+async def test_a_load_goes_by_turns_through_these_and_through_faust_as_shipped(planted: Plant) -> None:
+    """What the runtime is measured against does the same work: each turn once, in order, and counted by every stage."""
+    bootstrap = planted.broker.bootstrap
+    await until(partial(all_serve, planted), 120)
+    pairs = await beside_shipped(planted, Load(400, 20))
+    assert [[len(one.latencies) for one in pair] for pair in pairs] == [[200, 200]] * PARTS
+    arrived = await values(bootstrap, topic_of(STAGES))
+    changes = await values(bootstrap, changelog_of(STAGES))
+    for load in parts_of(Load(400, 20)):
+        published = by_space(load.events())
+        assert (await judge(bootstrap, PARTITIONS, published)).is_clean
+        for space, turn_ids in published.items():
+            counted = [*range(1, len(turn_ids) + 1)]
+            assert [turn["turn_id"] for turn in arrived[space]] == turn_ids
+            assert [turn["counts"] for turn in arrived[space]] == [[number] * STAGES for number in counted]
+            assert changes[json.dumps(space)] == counted
+
+
+async def values(bootstrap: str, topic: str) -> dict[str, list[Any]]:
+    """Return the values of a topic by key, each in order."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    async for record in Log(bootstrap).snapshot(topic, PARTITIONS):
+        found[(record.key or b"").decode()].append(json.loads(record.value or b""))
+    return found

@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas.memory import OutcomeRow, Row
 from streams.codec import Codec, codec
-from streams.topology import LAST
+from streams.topology import LAST, TURNS
 
 _ROW: Codec[Row] = codec(Row)
 
 now = time.perf_counter  # noqa: TID251 - a benchmark measures
+
+
+def _outcome(key: bytes, value: bytes) -> str | None:
+    """Return the turn whose outcome a row of memory is, if it is one."""
+    space, _, name = key.decode().partition(" ")
+    row = _ROW.decode(value) if name.startswith("outcome ") else None
+    return f"{space} {row.event_id}" if isinstance(row, OutcomeRow) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Where turns go in and come out: the flow, or what it is measured against.
+
+    ``ended`` names the turn (``space turn_id``) that a record's key and value end, if they end one; keys begin with
+    the space.
+    """
+
+    source: str = TURNS.name
+    target: str = LAST.target.name
+    ended: Callable[[bytes, bytes], str | None] = _outcome
+
+
+FLOW_CHAIN: Final = Chain()
 
 
 @dataclass
@@ -31,6 +55,7 @@ class Follower:
     partitions: int
     tenant: str
     patience: float = 120.0
+    chain: Chain = FLOW_CHAIN
     ended: dict[str, float] = field(default_factory=dict)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -40,7 +65,7 @@ class Follower:
         Raises:
             TimeoutError: if nothing more ends for ``patience`` seconds.
         """
-        at: Final = [TopicPartition(LAST.target.name, number) for number in range(self.partitions)]
+        at: Final = [TopicPartition(self.chain.target, number) for number in range(self.partitions)]
         reader = AIOKafkaConsumer(bootstrap_servers=self.bootstrap, fetch_max_wait_ms=20, auto_offset_reset="earliest")
         await reader.start()
         try:
@@ -61,10 +86,8 @@ class Follower:
         finally:
             await reader.stop()
 
-    def _take(self, records: list[object]) -> None:
+    def _take(self, records: list[Any]) -> None:
+        ours = f"{self.tenant}/".encode()
         for record in records:
-            space, _, key = record.key.decode().partition(" ")  # type: ignore[attr-defined]  # the client's own
-            if key.startswith("outcome ") and space.startswith(f"{self.tenant}/"):
-                row = _ROW.decode(record.value)  # type: ignore[attr-defined]  # as above
-                if isinstance(row, OutcomeRow):
-                    self.ended.setdefault(f"{space} {row.event_id}", now())
+            if record.key.startswith(ours) and (turn := self.chain.ended(record.key, record.value)):
+                self.ended.setdefault(turn, now())

@@ -70,7 +70,9 @@ def _turn(space: Space, number: int, chance: random.Random) -> bytes:
     return json.dumps(turn).encode()
 
 
-async def publish(bootstrap: str, partitions: int, load: Load, rate: float | None = None) -> dict[str, float]:
+async def publish(
+    bootstrap: str, partitions: int, load: Load, rate: float | None = None, topic: str = TURNS.name
+) -> dict[str, float]:
     """Publish a load, at ``rate`` turns a second if given, and return when each turn was sent (seconds).
 
     The name of a turn is ``space turn_id``.
@@ -86,7 +88,7 @@ async def publish(bootstrap: str, partitions: int, load: Load, rate: float | Non
                 await asyncio.sleep(pause)
             sent[f"{space} {json.loads(body)['turn_id']}"] = _now()
             partition = partition_of(space, partitions)
-            waiting.append(await producer.send(TURNS.name, body, key=space.encode(), partition=partition))
+            waiting.append(await producer.send(topic, body, key=space.encode(), partition=partition))
         await asyncio.gather(*waiting)
     finally:
         await producer.stop()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from statistics import quantiles
 
-from infra.bench.kafka.follow import Follower
+from infra.bench.kafka.follow import FLOW_CHAIN, Chain, Follower
 from infra.bench.kafka.load import Load, publish
 from infra.bench.kafka.recovery import standstill
 from infra.kafka.topics import LOG_PARTITIONS
@@ -39,11 +39,12 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A plant's broker, and how long (s) nothing may end before a run is given up."""
+    """A plant's broker, how long (s) nothing may end before a run is given up, and what turns go through."""
 
     bootstrap: str
     partitions: int
     patience: float = 120.0
+    chain: Chain = FLOW_CHAIN
 
     async def go(self, load: Load, rate: float | None = None) -> Timed:
         """Publish a load, and return when all of it can be recalled."""
@@ -57,11 +58,11 @@ class Course:
 
     async def _went(self, load: Load, rate: float | None = None) -> tuple[dict[str, float], dict[str, float]]:
         """Return when each turn was sent, and when its outcome was seen."""
-        follower = Follower(self.bootstrap, self.partitions, load.tenant, self.patience)
+        follower = Follower(self.bootstrap, self.partitions, load.tenant, self.patience, self.chain)
         following = asyncio.create_task(follower.until(load.turns))
         try:
             await _first(following, follower.ready)
-            sent = await publish(self.bootstrap, LOG_PARTITIONS, load, rate)
+            sent = await publish(self.bootstrap, LOG_PARTITIONS, load, rate, self.chain.source)
             await following
         finally:
             following.cancel()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from infra.bench.kafka import starting
 from infra.kafka import Broker, Cluster, bring, wanted
@@ -17,8 +15,6 @@ from infra.qdrant.process import QdrantProcess
 from infra.settings import cache_folder, child_environment
 from infra.workers.child import Child
 from streams.topology import FIRST, FLOW
-
-_STOP_S: Final = 30.0
 
 
 @dataclass(slots=True)
@@ -73,12 +69,8 @@ class Plant:
     def leave(self, stage: str, number: int) -> int:
         """Ask a worker to end, and return its exit code; one that does not end in time is killed."""
         process = self.workers.pop((stage, number))
-        process.terminate()
-        try:
-            return process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
+        starting.end([process])
+        return process.wait()
 
     def freeze(self, stage: str, number: int) -> None:
         """Stop a worker in mid-work."""
@@ -98,15 +90,7 @@ class Plant:
 
     def close(self) -> None:
         """End all workers."""
-        for process in self.workers.values():
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        for process in self.workers.values():
-            try:
-                process.wait(_STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        starting.end(self.workers.values())
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
 _ROOT: Final = Path(__file__).parents[3]
+_STOP_S: Final = 30.0
 
 
 class Process(Protocol):
@@ -55,3 +57,16 @@ def start(module: Sequence[str], environment: Mapping[str, str], log: Path) -> P
             stderr=file,
             cwd=_ROOT,
         )
+
+
+def end(processes: Collection[Process]) -> None:
+    """Ask processes to end, frozen ones too; one that does not within 30 s is killed."""
+    for process in processes:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

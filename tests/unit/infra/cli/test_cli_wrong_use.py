@@ -29,6 +29,9 @@ from tests.fakes.command import SPACE, Cli
         (("context", "--space", SPACE), "--text or --inputs"),
         (("letters", "show", "nothing"), "0 letters"),
         (("turns",), "--space"),
+        (("bench", "kafka", "--shipped", "--qdrant", "absent"), "leave out --qdrant"),
+        (("bench", "kafka", "--shipped", "--rate", "90"), "leave out --qdrant, --rate"),
+        (("bench", "kafka", "--shipped", "--faults", "kill=1"), "--faults"),
     ],
 )
 def test_wrong_use_is_exit_code_2(cli: Cli, chat: Path, arguments: tuple[str, ...], told: str) -> None:
