@@ -53,8 +53,10 @@ class Wanted:
     raw: Path | None = None
 
 
-async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
+async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> bool:
     """Serve the model, write the sessions with it in each variant of views, and print what recall brings.
+
+    Return whether the night kept its promises.
 
     Raises:
         MissingError: if there is no GPU that torch can use, or the server does not start.
@@ -68,18 +70,21 @@ async def run_gpu(settings: Settings, wanted: Wanted, console: Console) -> None:
             if settings.language_model is None:
                 msg = "a dry run asks the model that ANABRANCH_LANGUAGE_MODEL names: name one"
                 raise UsageError(msg)
-            await _measure(settings, wanted, console)
+            kept = await _measure(settings, wanted, console)
         else:
             console.print(f"GPU: {_gpu()}")
             async with _served(wanted, file) as address:
                 console.print(f"{wanted.source} was up after {_now() - begun:.0f} s")
                 named = {"language_model": f"openai:{address}#{wanted.source}", "model_concurrency": _AT_ONCE}
-                await _measure(settings.model_copy(update=named), wanted, console)
+                kept = await _measure(settings.model_copy(update=named), wanted, console)
     console.print(f"all in all {_now() - begun:.0f} s")
+    return kept
 
 
-async def _measure(settings: Settings, wanted: Wanted, console: Console) -> None:
+async def _measure(settings: Settings, wanted: Wanted, console: Console) -> bool:
     """Print all figures that want the model: what views bring, what a night does, how answers from memory score.
+
+    Return whether the night kept its promises.
 
     They are made side by side: a space asks for one turn after the other, and time on a GPU is dear. What is to be
     measured beside them is a part more here, with a page of its own. Where a part fails, the others are printed first.
@@ -98,6 +103,7 @@ async def _measure(settings: Settings, wanted: Wanted, console: Console) -> None
     for error in ended:
         if isinstance(error, BaseException):
             raise error
+    return ended[1] is True
 
 
 def _page(console: Console) -> Console:

@@ -62,13 +62,14 @@ def gpu(
     """`views`, `consolidation` and `answers` with a language model on vLLM, which Ray starts on this machine's GPU.
 
     All are about the first sessions alone, in memories that the model wrote; `--raw` keeps what is asked before and
-    after a night in FILE.nights, answers in FILE.answers.
+    after a night in FILE.nights, answers in FILE.answers. Ends with 1 where the night broke a promise.
     """
     from infra.bench.gpu_run import Wanted, run_gpu  # noqa: PLC0415
 
     session = session_of(context)
     wanted = Wanted(path, source, sessions, str(python or sys.executable), dry_run, raw)
-    session.run(run_gpu(session.settings(), wanted, output.console()))
+    if not session.run(run_gpu(session.settings(), wanted, output.console())):
+        raise typer.Exit(1)
 
 
 def embeddings(

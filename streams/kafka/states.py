@@ -21,6 +21,7 @@ from streams.state import HEADER, STATE_HEADER, StateRow, load
 _SCHEMA = """
 PRAGMA journal_mode=OFF;
 PRAGMA synchronous=OFF;
+PRAGMA locking_mode=EXCLUSIVE;
 CREATE TABLE state (
     space TEXT NOT NULL, part TEXT NOT NULL, slot INTEGER NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (space, part, slot, version)) WITHOUT ROWID;
@@ -118,10 +119,15 @@ class States:
         return [StateRow(*row) for row in rows]
 
     def put(self, space: str, rows: Iterable[StateRow]) -> None:
-        """Keep rows that the topic has acknowledged, in place of older ones of the same keys."""
+        """Keep rows that the topic has acknowledged, in place of older ones of the same keys.
+
+        In one transaction: a row each is five times as slow, and was a tenth of a worker's time.
+        """
         rows = list(rows)
+        self._db.execute("BEGIN")
         self._db.executemany(_PUT, [(space, row.part, row.slot, row.version, row.data) for row in rows])
         self._db.executemany(_OLDER, [(space, row.part, row.slot, row.version) for row in rows])
+        self._db.execute("COMMIT")
 
     async def load(self, stage: str, space: Space) -> list[StateRow]:  # noqa: ARG002 - the file is of one stage
         """Return every stored copy of every part of a space's state."""

@@ -25,7 +25,7 @@ LEAST_RATIO: Final = 2.4
 """What the engine is to do of Faust's turns a second: 1,300 on the machine on which Faust as shipped had 540."""
 
 PARTS: Final = 3
-"""How many loads of half the size go by turns through both: smaller ones would measure how a chain fills and empties."""
+"""How many loads of half the size go by turns through both: smaller ones measure how a chain fills and empties."""
 
 _WARM: Final = 2 * LOG_PARTITIONS
 _LOOK_S: Final = 0.5

@@ -150,7 +150,7 @@ async def test_a_gpu_measures_views_nights_and_answers_side_by_side(tmp_path: Pa
     console, raw = Console(record=True, width=200), tmp_path / "raw.jsonl"
     wanted = Gpu(talk, "a model", 1, dry=True, raw=raw)
     with ChatServer(lambda called: bicycle(called) if called.name.startswith("answer") else plain(called)) as server:
-        await gpu_run._measure(settings(tmp_path, language_model=server.setting), wanted, console)
+        assert await gpu_run.run_gpu(settings(tmp_path, language_model=server.setting), wanted, console)
     printed = console.export_text()
     assert printed.index("All records") < printed.index("after a night") < printed.index("LoCoMo: answers")
     assert f"{FULL}" in printed.partition("LoCoMo: answers")[2]
@@ -172,6 +172,18 @@ async def test_where_a_part_on_a_gpu_fails_the_others_are_printed_and_it_says_wh
         with pytest.raises(Unavailable, match="401"):
             await gpu_run._measure(named, Gpu(talk, "a model", 1, dry=True), console)
     assert "after a night" in console.export_text()
+
+
+async def test_a_gpu_says_that_a_night_broke_a_promise(
+    tmp_path: Path, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(gpu_run, "run_first_nights", broken)
+    with ChatServer(lambda called: bicycle(called) if called.name.startswith("answer") else plain(called)) as server:
+        named = settings(tmp_path, language_model=server.setting)
+        assert not await gpu_run._measure(named, Gpu(talk, "a model", 1, dry=True), Console(record=True))
 
 
 HEAD = "question_id,question_type,user_question_or_message,correct_answer,all_options,shared_context_id,"
