@@ -79,8 +79,6 @@ async def _figures(port: int, topic: str) -> dict[str, float]:
     return sizes if topic in sizes else {}
 
 
-def test_fault_31_doctor_says_which_streams_are_the_largest(lone: Broker) -> None:
-    with Cluster.at(lone.bootstrap) as cluster:
-        cluster.apply(wanted(replication=1, partitions=2))
-    (topics,) = [check for check in kafka(lone.bootstrap, 1) if check.name == "topics"]
+def test_fault_31_doctor_says_which_streams_are_the_largest(stage: Stage) -> None:
+    (topics,) = [check for check in kafka(stage.bootstrap, stage.generation) if check.name == "topics"]
     assert re.search(r"are as wanted; \d+\.\d MB: \S+ \d+\.\d MB", topics.found)

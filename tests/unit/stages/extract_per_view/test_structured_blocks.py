@@ -273,11 +273,12 @@ def lines_run(text: str) -> int:
         count += event == "line"
         return trace if "structured" in frame.f_code.co_filename else None
 
+    others = sys.gettrace()  # coverage's: without it the rest of the run would not be measured
     sys.settrace(trace)
     try:
         listed(text)
     finally:
-        sys.settrace(None)
+        sys.settrace(others)
     return count
 
 

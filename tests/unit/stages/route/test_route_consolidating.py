@@ -42,7 +42,9 @@ async def pass_by(flow: Flow, events: int) -> None:
     """Let others speak; most of it says nothing, since what is counted are events."""
     for n in range(events):
         text = "Hm." if n % 8 else f"Tram number {n} was late."
+        flow.idle = bool(n % 8)
         await flow.say(text, f"x{flow.position}", speaker=BEN)
+    flow.idle = False
 
 
 def items(flow: Flow, word: str) -> list[RecordRow]:
