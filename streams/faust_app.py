@@ -177,6 +177,18 @@ def _record(message: Any) -> Record:  # noqa: ANN401 - Faust's own
     return as_record(message.partition, message.offset, message.key, message.value, headers, at=when)
 
 
+def lost_group(app: faust.App) -> BaseException | None:
+    """Return what ended the consumer's part in its group, if something did: nobody gives it partitions any more.
+
+    The client only logs it, and Faust waits for an assignment for ever.
+    """
+    try:
+        task = app.consumer._thread._consumer._coordinator._coordination_task  # type: ignore[attr-defined]  # noqa: SLF001 - it tells nobody else
+    except AttributeError:  # it has not begun
+        return None
+    return task.exception() if task.done() and not task.cancelled() else None
+
+
 def end_of(app: faust.App, topic: str, partition: int) -> int | None:
     """Return where the input ends for readers of committed records, as of the last fetch; ``None`` if unknown."""
     try:

@@ -21,7 +21,7 @@ from infra.workers.web import HOST, serving
 from streams.collector import YOUNG
 from streams.crashes import CrashBook
 from streams.deaths import Deaths
-from streams.faust_app import GroupSettings, end_of, make_app
+from streams.faust_app import GroupSettings, end_of, lost_group, make_app
 from streams.hand import Hand
 from streams.kafka.effects import Topics
 from streams.kafka.gate import IndexGate
@@ -132,10 +132,10 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
         )
         app = make_app(settings, worker)
         shared.ends = lambda partition: end_of(app, source, partition)
-        run.pulse.crashed = lambda: app.crash_reason if app.crashed else None
+        run.pulse.crashed = lambda: app.crash_reason if app.crashed else lost_group(app)
         watch = Watch(place.bootstrap, topics.state, worker.followed, worker.heard)
         stack.enter_context(_at_the_side(run, watch.run()))
-        await _ready(watch, run)
+        await _unless_it_fails(watch.ready.wait(), run)  # operators' rows are followed before a partition is read
         stack.enter_context(_at_the_side(run, run.pulse.beat()))
         if name == LAST.name:  # one stage is enough to say it, and every installation has this one
             sizes = Sizes(place.bootstrap, generation)
@@ -143,7 +143,7 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             stack.enter_context(_at_the_side(run, sizes.look()))
         _settle()
         try:
-            await app.start()
+            await _unless_it_fails(app.start(), run)
             yield run
         finally:
             await worker.close()
@@ -193,18 +193,22 @@ class _Ended:
             self.run.fail(fault or RuntimeError("what runs beside the worker ended by itself"))
 
 
-async def _ready(watch: Watch, run: Running) -> None:
-    """Wait until operators' rows are followed, before any partition is read.
+async def _unless_it_fails(work: Coroutine[Any, Any, object], run: Running) -> None:
+    """Wait until something is done.
 
     Raises:
         BaseException: what ended the worker before that.
     """
-    waits = [asyncio.ensure_future(event.wait()) for event in (watch.ready, run.ended)]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
-    if run.fault is not None:
-        raise run.fault
+    waits = [asyncio.ensure_future(one) for one in (work, run.ended.wait())]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if run.fault is not None:
+            raise run.fault
+        await waits[0]
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
 
 
 async def until_told(run: Running) -> None:

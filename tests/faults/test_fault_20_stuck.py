@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka.consumer.group_coordinator import GroupCoordinator
+from aiokafka.errors import KafkaError
 
 from infra.bench.kafka.idle import IdleCommit, IdleExtract, IdleLocalize, IdleNormalize, IdleRoute
 from infra.bench.kafka.marks import MarksIndex
@@ -77,6 +79,41 @@ async def test_fault_20_a_worker_that_gets_nowhere_says_so_and_ends_and_the_next
     async with stage.works(1) as next_one:
         await until(lambda: _finished(next_one.pulse.look().partitions, mine))
     assert [position for position, _ in await stage.outputs(SPACE)] == [0, 1, 2, 3, 4]
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Once it is set, the first client of a group finds nobody who would coordinate it, and only logs that."""
+    known, broken = GroupCoordinator.ensure_coordinator_known, asyncio.Event()
+    clients: list[GroupCoordinator] = []
+
+    async def ensure_coordinator_known(self: GroupCoordinator) -> None:
+        clients.append(self)
+        if broken.is_set() and self is clients[0]:
+            msg = "Did we not perform bootstrap?"  # as it says where a broker is up and not let in yet
+            raise AssertionError(msg)
+        await known(self)
+
+    monkeypatch.setattr(GroupCoordinator, "ensure_coordinator_known", ensure_coordinator_known)
+    return broken
+
+
+async def test_fault_20_a_worker_that_finds_no_group_ends(stage: Stage, broken: asyncio.Event) -> None:
+    """Left alone it would wait for partitions for ever."""
+    broken.set()
+    with pytest.raises(KafkaError, match="not perform bootstrap") as fault:
+        async with asyncio.timeout(60), stage.works():
+            pass
+    assert not needs_a_person(code_of(fault.value), was_up=False), "its supervisor starts another one"
+
+
+async def test_fault_20_a_worker_that_loses_its_group_ends(stage: Stage, broken: asyncio.Event) -> None:
+    async with stage.works() as run:
+        await until(lambda: len(run.pulse.look().partitions) == PARTITIONS)
+        broken.set()
+        async with stage.works(1):  # the group makes room for it, and asks everyone to come again
+            await asyncio.wait_for(run.ended.wait(), 60)
+    assert run.fault is not None
 
 
 def _behind(partitions: Sequence[PartitionSight], number: int) -> PartitionSight | None:
