@@ -5,11 +5,13 @@ A shell lets what it runs in the background ignore Ctrl-C, and all processes inh
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
 import pytest
 
+from streams.collector import YOUNG
 from tests.fakes.lone import libs, lone, rest
 
 __all__ = ["libs", "lone"]
@@ -19,6 +21,15 @@ for _name in [name for name in os.environ if name.startswith("ANABRANCH_") and n
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+gc.set_threshold(YOUNG)  # as workers have it: collecting at Python's own pace is a seventh of what tests take
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over what stays: libraries, and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def sources() -> Iterator[tuple[Path, str]]:
             yield readme, snippet
 
 
+@cache
 def imported() -> dict[str, set[tuple[str, Path]]]:
     """Return by package what is imported from it by name, and in which file."""
     found: dict[str, set[tuple[str, Path]]] = defaultdict(set)
@@ -43,7 +45,6 @@ def imported() -> dict[str, set[tuple[str, Path]]]:
     return found
 
 
-IMPORTED = imported()
 ENTRY_POINTS = re.findall(r'^\w+ = "([\w.]+):(\w+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
 
 
@@ -58,7 +59,7 @@ def test_every_offered_name_exists_once_and_in_order(package: str) -> None:
 
 @pytest.mark.parametrize("package", OFFERING)
 def test_every_offered_name_is_used_from_outside(package: str) -> None:
-    outside = {name for name, path in IMPORTED[package] if OFFERING[package] not in path.parents}
+    outside = {name for name, path in imported()[package] if OFFERING[package] not in path.parents}
     outside |= {name for module, name in ENTRY_POINTS if module.rpartition(".")[0] == package}
     assert set(import_module(package).__all__) - outside == set()
 
@@ -67,4 +68,4 @@ def test_every_offered_name_is_used_from_outside(package: str) -> None:
 def test_only_offered_names_and_modules_are_imported_from_a_package(package: str) -> None:
     offered = set(getattr(import_module(package), "__all__", ()))
     modules = {path.stem if path.is_file() else path.name for path in PACKAGES[package].iterdir()}
-    assert {name for name, _ in IMPORTED[package]} - offered - modules == set()
+    assert {name for name, _ in imported()[package]} - offered - modules == set()
