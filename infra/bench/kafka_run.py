@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -92,7 +93,10 @@ class Outcome:
 
 async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
     """Run it in a folder of its own, print what happened, and return it."""
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="anabranch-"))
+        if "broker" in wanted.faults:
+            stack.enter_context(_quiet_clients())
         workers = dict(wanted.workers)
         with plant(Path(folder), qdrant=wanted.qdrant, workers=workers, partitions=wanted.partitions) as it:
             outcome = await _driven(it, settings, wanted, console)
@@ -102,6 +106,20 @@ async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Out
         outcome.scaled = await scaled(wanted.scale, wanted.call, wanted.partitions)
     _print(outcome, wanted, console)
     return outcome
+
+
+@contextmanager
+def _quiet_clients() -> Iterator[None]:
+    """Let clients say nothing of a broker that is away, which they do several times a second: the fault is told."""
+    clients = [logging.getLogger(name) for name in ("aiokafka", "kafka")]
+    levels = [client.level for client in clients]
+    for client in clients:
+        client.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for client, level in zip(clients, levels, strict=True):
+            client.setLevel(level)
 
 
 async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Console) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import pytest
 
 from infra.bench.kafka import starting
 from infra.bench.kafka.plant import Plant, plant
+from infra.bench.kafka.warm import served
 from infra.kafka import Broker
 from infra.settings import Settings
 from tests.fakes import forked
@@ -51,6 +53,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plant]:
     if server is None:
         pytest.skip(MISSING)
     with plant(tmp_path_factory.mktemp("plant"), qdrant=server, workers={}, partitions=2) as it:
+        asyncio.run(served(it))
         yield it
 
 
