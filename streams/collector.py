@@ -16,6 +16,13 @@ YOUNG: Final = 20_000
 """Objects that are made, and not let go of, before the collector looks among them."""
 
 
+def settle() -> None:
+    """Let the collector pass over what is here to stay, libraries and models, and look at the rest less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG)
+
+
 @contextmanager
 def seldom() -> Iterator[None]:
     """Let the collector look seldom while this lasts, unless the program lets it look even less."""

@@ -11,7 +11,7 @@ import signal
 
 import pytest
 
-from streams.collector import YOUNG
+from streams.collector import YOUNG, settle
 from tests.fakes.lone import libs, lone, rest
 
 __all__ = ["libs", "lone"]
@@ -23,13 +23,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-gc.set_threshold(YOUNG)  # as workers have it: collecting at Python's own pace is a seventh of what tests take
+# From the first import on: at its own pace Python looks again and again through all tests that were collected.
+gc.set_threshold(YOUNG)
 
 
 def pytest_collection_finish() -> None:
     """Let the collector pass over what stays: libraries, and thousands of tests."""
-    gc.collect()
-    gc.freeze()
+    settle()
 
 
 @pytest.hookimpl(tryfirst=True)

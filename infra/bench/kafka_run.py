@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from infra.bench.kafka.shipped import beside_shipped, compared
 from infra.bench.kafka.states import states_of
 from infra.bench.kafka.verdict import Verdict, by_space, judge
 from infra.bench.kafka.warm import warm
+from infra.kafka_clients import quiet
 from infra.settings import Settings
 from schemas.space import Space
 
@@ -93,10 +93,9 @@ class Outcome:
 
 async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Outcome:
     """Run it in a folder of its own, print what happened, and return it."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="anabranch-"))
-        if "broker" in wanted.faults:
-            stack.enter_context(_quiet_clients())
+    if "broker" in wanted.faults:
+        quiet()  # several times a second they say that it is away
+    with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         workers = dict(wanted.workers)
         with plant(Path(folder), qdrant=wanted.qdrant, workers=workers, partitions=wanted.partitions) as it:
             outcome = await _driven(it, settings, wanted, console)
@@ -106,20 +105,6 @@ async def run_kafka(settings: Settings, wanted: Wanted, console: Console) -> Out
         outcome.scaled = await scaled(wanted.scale, wanted.call, wanted.partitions)
     _print(outcome, wanted, console)
     return outcome
-
-
-@contextmanager
-def _quiet_clients() -> Iterator[None]:
-    """Let clients say nothing of a broker that is away, which they do several times a second: the fault is told."""
-    clients = [logging.getLogger(name) for name in ("aiokafka", "kafka")]
-    levels = [client.level for client in clients]
-    for client in clients:
-        client.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for client, level in zip(clients, levels, strict=True):
-            client.setLevel(level)
 
 
 async def _driven(it: Plant, settings: Settings, wanted: Wanted, console: Console) -> Outcome:

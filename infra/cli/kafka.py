@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from infra.cli.session import session_of
+from infra.kafka_clients import quiet
 from infra.settings import cache_folder
 
 
@@ -34,7 +34,7 @@ def up(
     from infra.kafka import Broker, bring  # noqa: PLC0415 - `--help` must not load the client
 
     session = session_of(context)
-    logging.getLogger("kafka").setLevel(logging.CRITICAL)  # a broker that starts is not there yet, as its client says
+    quiet()  # a broker that starts is not there yet, as its client says
     signal.signal(signal.SIGTERM, _interrupt)  # a supervisor's SIGTERM stops it as Ctrl-C does
     try:
         where = session.settings().home / "kafka" if folder is None else folder.expanduser()

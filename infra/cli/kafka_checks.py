@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from infra.cli.checks import Check, Verdict
 from infra.errors import AnabranchError
+from infra.kafka_clients import quiet
 from infra.settings import Settings
 from stages.contract import Unavailable
 
@@ -20,7 +21,6 @@ _START = "start them with `anabranch worker STAGE`; what waits is kept in the lo
 def kafka(servers: str, generation: int) -> Iterator[Check]:
     """Check all of the Kafka mode that needs no model; without a broker nothing else is asked."""
     from infra.kafka import Cluster  # noqa: PLC0415 - `--help` must not load the client
-    from infra.remote.groups import quiet  # noqa: PLC0415 - as above
 
     quiet()
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from infra.cli.session import Session, session_of
 from infra.errors import UsageError
+from infra.kafka_clients import quiet
 from infra.workers import child
 from streams.topology import FLOW
 
@@ -48,8 +48,7 @@ def servers_of(session: Session) -> str:
     Raises:
         UsageError: if they name none.
     """
-    logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what the clients complain of ends in an error of ours
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    quiet()
     return child.servers_of(session.settings())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ from infra.cli import output
 from infra.cli.arguments import JsonOption
 from infra.cli.session import Session, session_of
 from infra.errors import UsageError
+from infra.kafka_clients import quiet
 
 if TYPE_CHECKING:
     from infra.kafka import Applied, Cluster, WantedTopic
@@ -68,7 +68,7 @@ def diff(
 
 
 def _servers(session: Session) -> str:
-    logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what its client complains of ends in an error of ours
+    quiet()
     servers = session.settings().kafka
     if servers is None:
         msg = "no Kafka is named: set ANABRANCH_KAFKA to its servers, or start one with `anabranch kafka up`"

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 
 from infra.errors import MissingError
+from infra.kafka_clients import quiet
 from infra.workers import groups
 from streams.kafka.names import FIRST_GENERATION, group_of
 from streams.topology import FLOW
-
-
-def quiet() -> None:
-    """Let the clients complain to nobody: what goes wrong ends in an answer or an error of ours."""
-    for client in ("aiokafka", "kafka"):
-        logging.getLogger(client).setLevel(logging.CRITICAL)
 
 
 def members(bootstrap: str, generation: int = FIRST_GENERATION) -> dict[str, int] | None:

@@ -11,10 +11,10 @@ from time import perf_counter  # noqa: TID251 - took_ms is a measurement, nothin
 
 from infra.answering import Answering, answering
 from infra.errors import UsageError
+from infra.kafka_clients import quiet
 from infra.loop_thread import LoopThread
 from infra.memory_api import Progress, SpaceStatus, Sums, TurnState
 from infra.outcomes import turn_states
-from infra.remote.groups import quiet
 from infra.remote.layout import read_layout
 from infra.remote.plane import Plane
 from infra.remote.publisher import Publisher

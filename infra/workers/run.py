@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -18,7 +17,7 @@ from infra.workers.producer import producing
 from infra.workers.pulse import Pulse
 from infra.workers.sizes import Sizes
 from infra.workers.web import HOST, serving
-from streams.collector import YOUNG
+from streams.collector import settle
 from streams.crashes import CrashBook
 from streams.deaths import Deaths
 from streams.faust_app import GroupSettings, end_of, lost_group, make_app
@@ -141,20 +140,13 @@ async def running(node: AnyNode, plane: Plane, place: Place) -> AsyncIterator[Ru
             sizes = Sizes(place.bootstrap, generation)
             run.pulse.sizes = sizes.found
             stack.enter_context(_at_the_side(run, sizes.look()))
-        _settle()
+        settle()
         try:
             await _unless_it_fails(app.start(), run)
             yield run
         finally:
             await worker.close()
             await app.stop()
-
-
-def _settle() -> None:
-    """Let the collector pass over what is here to stay, libraries and models, and look at the rest less often."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG)
 
 
 def client_id(stage: str, number: int, host: str, port: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ from streams.embedded import Embedded
 from tests.fakes.runtime import Home, event
 
 SPACE = "acme/u-1"
+
+
+@pytest.fixture(autouse=True)
+def own_pace() -> Iterator[None]:
+    """Give the collector Python's own pace, which `tests/conftest.py` took from it: else nothing here could fail."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
 
 
 async def test_the_collector_looks_seldom_while_events_flow_and_as_before_afterwards(tmp_path: Path) -> None:
