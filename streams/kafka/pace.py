@@ -20,8 +20,8 @@ class Pace:
     ``longest`` is the time (s) between two beats at most.
     """
 
-    longest: float = 0.25
-    times: float = 1.0
+    longest: float
+    times: float
     _lasts: float = 0.0
     _due: float = 0.0
     _beat: asyncio.Future[None] | None = field(default=None, repr=False)
@@ -41,8 +41,27 @@ class Pace:
         """Note how long one took for its cuts; a long wait for a model or a server counts as the longest beat."""
         self._lasts += _WEIGHT * (min(self.longest, self.times * seconds / cuts) - self._lasts)
 
+    @property
+    def apart(self) -> float:
+        """Seconds between two beats now."""
+        return self._lasts
+
     def _ring(self) -> None:
         self._due = asyncio.get_running_loop().time() + self._lasts
         beat, self._beat = self._beat, None
         if beat is not None:
             beat.set_result(None)
+
+
+def lanes() -> Pace:
+    """Return when lanes begin: a third of a cut apart, since a cut waits for departures and they for each other.
+
+    A whole cut apart, beats kept themselves alive: lanes in step depart in bursts, which are acknowledged later, so
+    that cuts last longer. 20 turns a second then took 0.3 to 0.45 s through five stages in one run and 0.06 in another.
+    """
+    return Pace(longest=0.25, times=0.3)
+
+
+def departures() -> Pace:
+    """Return when requests leave: the longer their acknowledgements take, the more go together."""
+    return Pace(longest=0.06, times=2.0)

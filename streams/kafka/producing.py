@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, RequestTimedOutError
 
 from stages.contract import Unavailable
-from streams.kafka.pace import Pace
+from streams.kafka.pace import Pace, departures
 from streams.kafka.wire import Sent, partition_of
 from streams.stopped import Stopped
-
-_APART_S: Final = 0.06
-"""Seconds between two departures at most."""
 
 
 class RefusedWrite(Stopped):
@@ -48,11 +44,6 @@ class _Lent:
         await self.producer.stop()
 
 
-def _departures() -> Pace:
-    """Return when requests leave: the longer their acknowledgements take, the more go together."""
-    return Pace(longest=_APART_S, times=6.0)
-
-
 @dataclass
 class Producing:
     """Sends records by a producer that ``begin`` gives, in order and acknowledged.
@@ -67,7 +58,7 @@ class Producing:
     partitions: Mapping[str, int]
     written: dict[tuple[str, int], float] = field(default_factory=dict)
     _lent: _Lent | None = None
-    _pace: Pace = field(default_factory=_departures)
+    _pace: Pace = field(default_factory=departures)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ending: set[asyncio.Task[None]] = field(default_factory=set)
 

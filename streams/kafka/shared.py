@@ -12,7 +12,7 @@ from streams.effects import Gate
 from streams.hand import Hand
 from streams.kafka.effects import Topics
 from streams.kafka.log import Log
-from streams.kafka.pace import Pace
+from streams.kafka.pace import Pace, lanes
 from streams.kafka.producing import Producing
 from streams.kafka.room import Room
 from streams.kafka.waiting import Pause, TellingPatience, Waits
@@ -49,7 +49,7 @@ class Shared:
     limit: Limit = field(default_factory=Limit)
     hand: Hand = field(default_factory=Hand)
     room: Room = field(default_factory=Room)
-    pace: Pace = field(default_factory=Pace)
+    pace: Pace = field(default_factory=lanes)
     metrics: Metrics = field(default_factory=Metrics)
     waits: Waits = field(default_factory=Waits)
     pause: Pause = field(default_factory=Pause)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from streams.kafka.pace import Pace
+from streams.kafka.pace import Pace, departures, lanes
 
 
 async def _begun(pace: Pace, lanes: int) -> list[float]:
@@ -24,12 +24,12 @@ def _slow(pace: Pace, seconds: float) -> None:
 
 
 async def test_nobody_waits_while_cuts_take_no_time() -> None:
-    times = await _begun(Pace(), 5)
+    times = await _begun(Pace(0.25, 1.0), 5)
     assert max(times) - min(times) < 0.1
 
 
 async def test_the_first_begins_at_once_and_those_behind_it_together_a_cut_later() -> None:
-    pace = Pace()
+    pace = Pace(0.25, 1.0)
     _slow(pace, 0.05)
     first, *others = await _begun(pace, 5)
     assert min(others) - first > 0.03
@@ -37,14 +37,14 @@ async def test_the_first_begins_at_once_and_those_behind_it_together_a_cut_later
 
 
 async def test_beats_are_never_further_apart_than_the_longest() -> None:
-    pace = Pace()
+    pace = Pace(0.25, 1.0)
     _slow(pace, 60.0)
     first, second = await _begun(pace, 2)
     assert second - first < 1.0
 
 
 async def test_a_lane_that_is_cancelled_leaves_the_beat_to_the_others() -> None:
-    pace = Pace()
+    pace = Pace(0.25, 1.0)
     _slow(pace, 0.05)
     await pace.wait()
     gone, stays = asyncio.create_task(pace.wait()), asyncio.create_task(pace.wait())
@@ -55,7 +55,15 @@ async def test_a_lane_that_is_cancelled_leaves_the_beat_to_the_others() -> None:
 
 
 async def test_the_time_of_a_lane_is_shared_among_its_cuts() -> None:
-    one, many = Pace(), Pace()
+    one, many = Pace(0.25, 1.0), Pace(0.25, 1.0)
     one.took(0.1, 1)
     many.took(0.8, 8)
     assert one == many
+
+
+def test_lanes_that_wait_for_departures_are_not_held_for_as_long_again() -> None:
+    """Beats of a whole cut made cuts longer, and those the beats: the fault of a quiet installation."""
+    sending, beginning = departures(), lanes()
+    _slow(sending, 0.005)
+    _slow(beginning, 0.005 + 2 * sending.apart)
+    assert 0 < beginning.apart < sending.apart
