@@ -17,12 +17,12 @@ class Pace:
     What a produce request costs, here and at the broker, depends little on how much is in it. Lanes that begin in one
     turn of the loop have their outputs ready together, and outputs that are sent in one turn go in one request. Both
     are slow where the machines have much to do, and there waiting costs nothing: who waits has more to do at once.
-    ``longest`` is the time (s) between two beats at most.
+    ``longest`` is the time (s) between two beats at most, ``apart`` that between two now.
     """
 
     longest: float
     times: float
-    _lasts: float = 0.0
+    apart: float = field(default=0.0, init=False)
     _due: float = 0.0
     _beat: asyncio.Future[None] | None = field(default=None, repr=False)
 
@@ -39,15 +39,10 @@ class Pace:
 
     def took(self, seconds: float, cuts: int = 1) -> None:
         """Note how long one took for its cuts; a long wait for a model or a server counts as the longest beat."""
-        self._lasts += _WEIGHT * (min(self.longest, self.times * seconds / cuts) - self._lasts)
-
-    @property
-    def apart(self) -> float:
-        """Seconds between two beats now."""
-        return self._lasts
+        self.apart += _WEIGHT * (min(self.longest, self.times * seconds / cuts) - self.apart)
 
     def _ring(self) -> None:
-        self._due = asyncio.get_running_loop().time() + self._lasts
+        self._due = asyncio.get_running_loop().time() + self.apart
         beat, self._beat = self._beat, None
         if beat is not None:
             beat.set_result(None)

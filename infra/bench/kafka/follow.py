@@ -19,7 +19,11 @@ from streams.topology import LAST, TURNS
 _ROW: Codec[Row] = codec(Row)
 
 _HELD_MS: Final = 200
-"""How long the broker keeps a request that has no answer yet: at 20, idle ones took a twentieth of the two cores."""
+"""How long the broker keeps a request that finds nothing; what comes to a partition in it is answered at once.
+
+At 20, idle ones took a twentieth of two cores. A partition whose records were just taken is not in the request that is
+under way: at worst its next turn is seen so much later, never earlier.
+"""
 
 now = time.perf_counter  # noqa: TID251 - a benchmark measures
 

@@ -7,7 +7,11 @@ import asyncio
 from streams.kafka.pace import Pace, departures, lanes
 
 
-async def _begun(pace: Pace, lanes: int) -> list[float]:
+def _pace() -> Pace:
+    return Pace(longest=0.25, times=1.0)
+
+
+async def _begun(pace: Pace, count: int) -> list[float]:
     """Return when each of so many lanes that come at once began."""
     loop = asyncio.get_running_loop()
 
@@ -15,7 +19,7 @@ async def _begun(pace: Pace, lanes: int) -> list[float]:
         await pace.wait()
         return loop.time()
 
-    return await asyncio.gather(*(lane() for _ in range(lanes)))
+    return await asyncio.gather(*(lane() for _ in range(count)))
 
 
 def _slow(pace: Pace, seconds: float) -> None:
@@ -24,12 +28,12 @@ def _slow(pace: Pace, seconds: float) -> None:
 
 
 async def test_nobody_waits_while_cuts_take_no_time() -> None:
-    times = await _begun(Pace(0.25, 1.0), 5)
+    times = await _begun(_pace(), 5)
     assert max(times) - min(times) < 0.1
 
 
 async def test_the_first_begins_at_once_and_those_behind_it_together_a_cut_later() -> None:
-    pace = Pace(0.25, 1.0)
+    pace = _pace()
     _slow(pace, 0.05)
     first, *others = await _begun(pace, 5)
     assert min(others) - first > 0.03
@@ -37,14 +41,14 @@ async def test_the_first_begins_at_once_and_those_behind_it_together_a_cut_later
 
 
 async def test_beats_are_never_further_apart_than_the_longest() -> None:
-    pace = Pace(0.25, 1.0)
+    pace = _pace()
     _slow(pace, 60.0)
     first, second = await _begun(pace, 2)
     assert second - first < 1.0
 
 
 async def test_a_lane_that_is_cancelled_leaves_the_beat_to_the_others() -> None:
-    pace = Pace(0.25, 1.0)
+    pace = _pace()
     _slow(pace, 0.05)
     await pace.wait()
     gone, stays = asyncio.create_task(pace.wait()), asyncio.create_task(pace.wait())
@@ -55,7 +59,7 @@ async def test_a_lane_that_is_cancelled_leaves_the_beat_to_the_others() -> None:
 
 
 async def test_the_time_of_a_lane_is_shared_among_its_cuts() -> None:
-    one, many = Pace(0.25, 1.0), Pace(0.25, 1.0)
+    one, many = _pace(), _pace()
     one.took(0.1, 1)
     many.took(0.8, 8)
     assert one == many
